@@ -6,8 +6,8 @@ namespace amdahl {
 [[noreturn]] void check_failed(const char* condition, const char* file, int line);
 }  // namespace amdahl
 
-#define AMDAHL_CHECK(...)                                                            \
-  do {                                                                               \
-    if (!(__VA_ARGS__)) [[unlikely]]                                                 \
-      ::amdahl::check_failed(#__VA_ARGS__, __FILE__, __LINE__);                      \
+#define AMDAHL_CHECK(...)                                       \
+  do {                                                          \
+    if (!(__VA_ARGS__)) [[unlikely]]                            \
+      ::amdahl::check_failed(#__VA_ARGS__, __FILE__, __LINE__); \
   } while (false)

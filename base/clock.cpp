@@ -1,6 +1,7 @@
 #include "base/clock.hpp"
 
 #include <boost/asio/as_tuple.hpp>
+#include <boost/asio/cancellation_state.hpp>
 #include <boost/asio/steady_timer.hpp>
 #include <boost/asio/this_coro.hpp>
 #include <boost/asio/use_awaitable.hpp>
@@ -13,6 +14,10 @@ namespace asio = boost::asio;
 namespace {
 
 constexpr auto kTuple = asio::as_tuple(asio::use_awaitable);
+
+bool stopped(const asio::cancellation_state& state) {
+  return state.cancelled() != asio::cancellation_type::none;
+}
 
 // Reads exactly `digits` decimal digits at text[at]; -1 when they are not there.
 int digits_at(std::string_view text, std::size_t at, std::size_t digits) {
@@ -47,32 +52,43 @@ std::string format_seconds(WallTime time) {
 
 }  // namespace
 
-Monotonic RealClock::monotonic() const { return std::chrono::steady_clock::now(); }
+Monotonic RealClock::monotonic() const {
+  return std::chrono::steady_clock::now();
+}
 
 WallTime RealClock::wall() const {
   return std::chrono::floor<std::chrono::microseconds>(std::chrono::system_clock::now());
 }
 
 Task<bool> RealClock::sleep_until(Monotonic deadline) {
+  if (stopped(co_await asio::this_coro::cancellation_state)) co_return false;
   asio::steady_timer timer(co_await asio::this_coro::executor, deadline);
   auto [error] = co_await timer.async_wait(kTuple);
   co_return !error;
 }
 
+// Shared by the map and the sleeping task; the timer lives in the task's frame, because it must not
+// outlive the io_context.
 struct ManualClock::Sleeper {
-  asio::steady_timer timer;
+  asio::steady_timer* timer = nullptr;
   bool due = false;
 };
 
 ManualClock::ManualClock(WallTime wall) : wall_(wall) {}
 
 Task<bool> ManualClock::sleep_until(Monotonic deadline) {
+  if (stopped(co_await asio::this_coro::cancellation_state)) co_return false;
   if (deadline <= now_) co_return true;
   // A timer that never fires by itself is Asio's condition variable.
-  auto sleeper = std::make_shared<Sleeper>(
-      asio::steady_timer(co_await asio::this_coro::executor, asio::steady_timer::time_point::max()));
+  asio::steady_timer timer(co_await asio::this_coro::executor,
+                           asio::steady_timer::time_point::max());
+  auto sleeper = std::make_shared<Sleeper>(&timer);
+  struct Forget {
+    Sleeper& sleeper;
+    ~Forget() { sleeper.timer = nullptr; }
+  } const forget{*sleeper};
   const auto place = sleepers_.emplace(deadline, sleeper);
-  (void)co_await sleeper->timer.async_wait(kTuple);  // always "cancelled": by advance() or by a stop
+  (void)co_await timer.async_wait(kTuple);  // always "cancelled": by advance() or by a stop
   if (!sleeper->due) sleepers_.erase(place);
   co_return sleeper->due;
 }
@@ -85,17 +101,21 @@ void ManualClock::advance(std::chrono::nanoseconds step) {
     const auto sleeper = sleepers_.begin()->second;
     sleepers_.erase(sleepers_.begin());
     sleeper->due = true;
-    sleeper->timer.cancel();
+    if (sleeper->timer) sleeper->timer->cancel();
   }
 }
 
-void ManualClock::jump_wall(std::chrono::microseconds step) { wall_ += step; }
+void ManualClock::jump_wall(std::chrono::microseconds step) {
+  wall_ += step;
+}
 
 Monotonic ManualClock::next_deadline() const {
   return sleepers_.empty() ? Monotonic::max() : sleepers_.begin()->first;
 }
 
-std::string format_time(WallTime time) { return format_seconds(time) + "Z"; }
+std::string format_time(WallTime time) {
+  return format_seconds(time) + "Z";
+}
 
 std::string format_micro_time(WallTime time) {
   const auto second = std::chrono::floor<std::chrono::seconds>(time);
@@ -103,22 +123,28 @@ std::string format_micro_time(WallTime time) {
 }
 
 Result<WallTime> parse_time(std::string_view text) {
-  const auto bad = [&] { return fail(Errc::kInvalid, "\"{}\" is not an RFC 3339 time", text.substr(0, 64)); };
-  if (text.size() < 20 || text[4] != '-' || text[7] != '-' || text[13] != ':' || text[16] != ':') return bad();
+  const auto bad = [&] {
+    return fail(Errc::kInvalid, "\"{}\" is not an RFC 3339 time", text.substr(0, 64));
+  };
+  if (text.size() < 20 || text[4] != '-' || text[7] != '-' || text[13] != ':' || text[16] != ':')
+    return bad();
   if (text[10] != 'T' && text[10] != 't') return bad();
+  const int year = digits_at(text, 0, 4);
   const std::chrono::year_month_day date{
-      std::chrono::year{digits_at(text, 0, 4)},
-      std::chrono::month{static_cast<unsigned>(digits_at(text, 5, 2))},
+      std::chrono::year{year}, std::chrono::month{static_cast<unsigned>(digits_at(text, 5, 2))},
       std::chrono::day{static_cast<unsigned>(digits_at(text, 8, 2))}};
   const int hour = digits_at(text, 11, 2);
   const int minute = digits_at(text, 14, 2);
   const int second = digits_at(text, 17, 2);
-  if (!date.ok() || hour < 0 || hour > 23 || minute < 0 || minute > 59 || second < 0 || second > 60) return bad();
+  if (year < 0 || !date.ok() || hour < 0 || hour > 23 || minute < 0 || minute > 59 || second < 0 ||
+      second > 60)
+    return bad();
   std::size_t at = 19;
   std::int64_t micros = 0;
   if (text[at] == '.') {
     std::int64_t unit = 100'000;
-    for (++at; at < text.size() && text[at] >= '0' && text[at] <= '9'; ++at, unit /= 10) micros += (text[at] - '0') * unit;
+    for (++at; at < text.size() && text[at] >= '0' && text[at] <= '9'; ++at, unit /= 10)
+      micros += (text[at] - '0') * unit;
   }
   const auto zone = parse_zone(text.substr(at));
   if (!zone) return bad();

@@ -44,8 +44,8 @@ class ManualClock final : public Clock {
   WallTime wall() const override { return wall_; }
   Task<bool> sleep_until(Monotonic deadline) override;
 
-  void advance(std::chrono::nanoseconds step);    // both clocks; wakes who is due
-  void jump_wall(std::chrono::microseconds step); // somebody set the time; monotonic stays
+  void advance(std::chrono::nanoseconds step);     // both clocks; wakes who is due
+  void jump_wall(std::chrono::microseconds step);  // somebody set the time; monotonic stays
   std::size_t sleepers() const { return sleepers_.size(); }
   // The earliest deadline somebody sleeps for; Monotonic::max() when nobody does.
   Monotonic next_deadline() const;

@@ -11,7 +11,8 @@ namespace amdahl {
 namespace {
 using namespace std::chrono_literals;
 
-Task<void> sleep_then_note(ManualClock& clock, Monotonic deadline, int id, std::vector<int>& woken) {
+Task<void> sleep_then_note(ManualClock& clock, Monotonic deadline, int id,
+                           std::vector<int>& woken) {
   const bool due = co_await clock.sleep_until(deadline);
   woken.push_back(due ? id : -id);
 }
@@ -21,7 +22,8 @@ TEST_CASE("ManualClock wakes sleepers in deadline order and only when due") {
   ManualClock clock;
   std::vector<int> woken;
   for (const int id : {3, 1, 2})
-    boost::asio::co_spawn(io, sleep_then_note(clock, clock.monotonic() + id * 1s, id, woken), boost::asio::detached);
+    boost::asio::co_spawn(io, sleep_then_note(clock, clock.monotonic() + id * 1s, id, woken),
+                          boost::asio::detached);
   io.poll();
   CHECK(clock.sleepers() == 3);
   CHECK(clock.next_deadline() == Monotonic{1s});
@@ -71,8 +73,9 @@ TEST_CASE("Times are read and written as Kubernetes does") {
   check("2026-11-16T08:00:00.5+02:00", "2026-11-16T06:00:00.500000Z");
   check("1969-12-31T23:59:59.999999Z", "1969-12-31T23:59:59.999999Z");
   check("2024-02-29T00:00:00.123456789Z", "2024-02-29T00:00:00.123456Z");
-  for (const char* bad : {"", "2026-11-16", "2026-13-01T00:00:00Z", "2025-02-29T00:00:00Z", "2026-11-16T24:00:00Z",
-                          "2026-11-16T08:00:00", "2026-11-16T08:00:00+2:00", "2026-11-16 08:00:00Z", "x026-11-16T08:00:00Z"}) {
+  for (const char* bad : {"", "2026-11-16", "2026-13-01T00:00:00Z", "2025-02-29T00:00:00Z",
+                          "2026-11-16T24:00:00Z", "2026-11-16T08:00:00", "2026-11-16T08:00:00+2:00",
+                          "2026-11-16 08:00:00Z", "x026-11-16T08:00:00Z"}) {
     INFO(bad);
     CHECK_FALSE(parse_time(bad));
   }

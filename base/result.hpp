@@ -72,22 +72,23 @@ std::unexpected<Error> wrap(Error error, fmt::format_string<Args...> format, Arg
 // CO_TRY is the same inside a coroutine.
 #define AMDAHL_TRY_JOIN2(a, b) a##b
 #define AMDAHL_TRY_JOIN(a, b) AMDAHL_TRY_JOIN2(a, b)
-#define AMDAHL_TRY_BIND2(tmp, ret, decl, ...)                                    \
-  auto tmp = (__VA_ARGS__);                                                      \
-  if (!tmp) [[unlikely]] ret std::unexpected<::amdahl::Error>(std::move(tmp).error()); \
+#define AMDAHL_TRY_BIND2(tmp, ret, decl, ...)                     \
+  auto tmp = (__VA_ARGS__);                                       \
+  if (!tmp) [[unlikely]]                                          \
+    ret std::unexpected<::amdahl::Error>(std::move(tmp).error()); \
   decl = std::move(*tmp)
-#define AMDAHL_TRY_VOID2(ret, ...)                                               \
-  do {                                                                           \
-    if (auto amdahl_try_result = (__VA_ARGS__); !amdahl_try_result) [[unlikely]] \
-      ret std::unexpected<::amdahl::Error>(std::move(amdahl_try_result).error());      \
+#define AMDAHL_TRY_VOID2(ret, ...)                                                \
+  do {                                                                            \
+    if (auto amdahl_try_result = (__VA_ARGS__); !amdahl_try_result) [[unlikely]]  \
+      ret std::unexpected<::amdahl::Error>(std::move(amdahl_try_result).error()); \
   } while (false)
 #define AMDAHL_TRY_BIND(ret, ...) \
   AMDAHL_TRY_BIND2(AMDAHL_TRY_JOIN(amdahl_try_, __COUNTER__), ret, __VA_ARGS__)
 #define AMDAHL_TRY_VOID(ret, ...) AMDAHL_TRY_VOID2(ret, __VA_ARGS__)
 #define AMDAHL_TRY_PICK(first, picked, ...) picked
-#define TRY(first, ...)                                                                  \
-  AMDAHL_TRY_PICK(~__VA_OPT__(, ) __VA_OPT__(AMDAHL_TRY_BIND), AMDAHL_TRY_VOID, ~)       \
+#define TRY(first, ...)                                                            \
+  AMDAHL_TRY_PICK(~__VA_OPT__(, ) __VA_OPT__(AMDAHL_TRY_BIND), AMDAHL_TRY_VOID, ~) \
   (return, first __VA_OPT__(, ) __VA_ARGS__)
-#define CO_TRY(first, ...)                                                               \
-  AMDAHL_TRY_PICK(~__VA_OPT__(, ) __VA_OPT__(AMDAHL_TRY_BIND), AMDAHL_TRY_VOID, ~)       \
+#define CO_TRY(first, ...)                                                         \
+  AMDAHL_TRY_PICK(~__VA_OPT__(, ) __VA_OPT__(AMDAHL_TRY_BIND), AMDAHL_TRY_VOID, ~) \
   (co_return, first __VA_OPT__(, ) __VA_ARGS__)

@@ -45,7 +45,9 @@ std::uint64_t Rng::below(std::uint64_t bound) {
   }
 }
 
-double Rng::unit() { return static_cast<double>(next() >> 11U) * 0x1.0p-53; }
+double Rng::unit() {
+  return static_cast<double>(next() >> 11U) * 0x1.0p-53;
+}
 
 std::chrono::nanoseconds Rng::jitter(std::chrono::nanoseconds base, double factor) {
   const double extra = static_cast<double>(base.count()) * factor * unit();
@@ -59,6 +61,8 @@ std::string Rng::suffix(std::size_t length) {
   return text;
 }
 
-Rng Rng::split() { return Rng(next()); }
+Rng Rng::split() {
+  return Rng(next());
+}
 
 }  // namespace amdahl

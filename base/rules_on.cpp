@@ -2,6 +2,8 @@
 
 namespace amdahl {
 
-bool rule_on(Rule /*rule*/) { return true; }
+bool rule_on(Rule /*rule*/) {
+  return true;
+}
 
 }  // namespace amdahl

@@ -15,11 +15,11 @@
 #include <variant>
 #include <vector>
 
+#include <fmt/format.h>
 #include <boost/asio.hpp>
 #include <boost/asio/experimental/awaitable_operators.hpp>
 #include <boost/asio/ssl.hpp>
 #include <boost/beast/core.hpp>
 #include <boost/beast/http.hpp>
 #include <boost/beast/ssl.hpp>
-#include <fmt/format.h>
 #include <nlohmann/json.hpp>
