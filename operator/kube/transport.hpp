@@ -18,8 +18,8 @@ namespace amdahl::kube {
 
 struct Response {
   int status = 0;
-  std::vector<Header> headers;
-  std::string body;
+  std::vector<Header> headers = {};
+  std::string body = {};
   std::string_view header(std::string_view name) const;  // "" when absent; case-insensitive
 };
 
@@ -32,8 +32,8 @@ class BodyStream {
 };
 
 struct StreamResponse {
-  Response head;                       // body holds the text only for a status >= 300
-  std::unique_ptr<BodyStream> body;    // null for a status >= 300
+  Response head = {};                     // body holds the text only for a status >= 300
+  std::unique_ptr<BodyStream> body = {};  // null for a status >= 300
 };
 
 // Whether writes may still leave this process (E2). Asked at the last moment before the first
