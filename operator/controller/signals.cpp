@@ -1,0 +1,40 @@
+#include "operator/controller/signals.hpp"
+
+#include <boost/asio/signal_set.hpp>
+#include <csignal>
+
+namespace amdahl::controller {
+namespace asio = boost::asio;
+
+struct StopSignals::State {
+  State(const asio::any_io_executor& executor, std::function<void()> first,
+        std::function<void()> second)
+      : signals(executor, SIGTERM, SIGINT),
+        graceful(std::move(first)),
+        at_once(std::move(second)) {}
+
+  asio::signal_set signals;
+  std::function<void()> graceful;
+  std::function<void()> at_once;
+  int seen = 0;
+};
+
+StopSignals::StopSignals(asio::any_io_executor executor, std::function<void()> graceful,
+                         std::function<void()> at_once)
+    : state_(std::make_shared<State>(executor, std::move(graceful), std::move(at_once))) {
+  wait(state_);
+}
+
+StopSignals::~StopSignals() {
+  state_->signals.cancel();
+}
+
+void StopSignals::wait(const std::shared_ptr<State>& state) {
+  state->signals.async_wait([state](const boost::system::error_code& error, int) {
+    if (error) return;
+    (++state->seen == 1 ? state->graceful : state->at_once)();
+    wait(state);
+  });
+}
+
+}  // namespace amdahl::controller
