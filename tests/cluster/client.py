@@ -17,7 +17,7 @@ class Client:
 
     def __init__(self, certs: Path):
         self.certs = certs
-        self._local = threading.local()
+        self._kept: dict[int, http.client.HTTPSConnection] = {}  # by thread
 
     @property
     def server(self) -> str:
@@ -33,7 +33,7 @@ class Client:
         if body is not None:
             headers["Content-Type"] = content_type
             body = body if isinstance(body, (bytes, str)) else json.dumps(body)
-        kept = getattr(self._local, "connection", None)
+        kept = self._kept.get(threading.get_ident())
         try:
             response, text = self._send(kept or self._connect(), method, path, body, headers)
         except (http.client.HTTPException, OSError):
@@ -54,13 +54,19 @@ class Client:
                 raise RuntimeError(f"watch refused: {response.status} {response.read().decode()}")
             yield from map(json.loads, response)
 
+    def close(self) -> None:
+        """Drops the kept connections, once no thread uses them."""
+        while self._kept:
+            self._kept.popitem()[1].close()
+
     def _new_connection(self, timeout: float) -> http.client.HTTPSConnection:
         context = ssl.create_default_context(cafile=self.certs / "ca.crt")
         return http.client.HTTPSConnection("127.0.0.1", self.port, timeout=timeout, context=context)
 
     def _connect(self) -> http.client.HTTPSConnection:
-        self._local.connection = self._new_connection(timeout=60)
-        return self._local.connection
+        connection = self._new_connection(timeout=60)
+        self._kept[threading.get_ident()] = connection
+        return connection
 
     def _send(self, connection, method, path, body, headers):
         try:
@@ -68,6 +74,5 @@ class Client:
             response = connection.getresponse()
             return response, response.read()
         except BaseException:
-            connection.close()
-            self._local.connection = None
+            self._kept.pop(threading.get_ident()).close()
             raise

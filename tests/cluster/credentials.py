@@ -12,7 +12,9 @@ USERS = {
     "limited": ("limited", "", "token"),  # authenticated, but RBAC grants it nothing of use
     "admin-cert": ("admin-cert", "system:masters", "certificate"),
 }
-SERVER_NAMES = "IP:127.0.0.1,DNS:localhost,DNS:kubernetes,DNS:kubernetes.default,DNS:kubernetes.default.svc"
+SERVER_NAMES = (
+    "IP:127.0.0.1,DNS:localhost,DNS:kubernetes,DNS:kubernetes.default,DNS:kubernetes.default.svc"
+)
 
 
 def create(certs: Path) -> None:

@@ -20,6 +20,8 @@ class Process:
             )
         # The command line is kept with the pid, because a pid alone may be reused by a stranger.
         self.pid_file.write_text("\n".join([str(child.pid), *words]))
+        # For a moment after exec the kernel shows an empty command line, as for a dead process.
+        wait_until(lambda: self.pid or child.poll() is not None, 5, every=0.001)
         child.returncode = 0  # it outlives this object by design; keeps Popen from warning
 
     @property

@@ -1,4 +1,4 @@
-"""One test server: etcd and kube-apiserver on loopback. The `cluster` script is a thin face of this.
+"""One test server: etcd and kube-apiserver on loopback. The `cluster` script is its thin face.
 
     with testbed.Cluster("my-test") as cluster:
         status, pods = cluster.request("GET", "/api/v1/pods")
@@ -36,7 +36,7 @@ class Cluster(Client):
             raise ValueError(f"not a usable cluster name: {name!r}")
         self.name, self.dir = name, RUN / name
         super().__init__(self.dir / "certs")
-        self.kubeconfig = self.dir / "kubeconfig"
+        self.kubeconfig, self._lock = self.dir / "kubeconfig", RUN / f".{name}.lock"
         self.etcd = Process(self.dir / "etcd.pid", self.dir / "etcd.log")
         self.apiserver = Process(self.dir / "apiserver.pid", self.dir / "apiserver.log")
 
@@ -50,30 +50,16 @@ class Cluster(Client):
 
     def up(self, etcd: str = "new", apiserver_args: tuple[str, ...] = ()) -> "Cluster":
         """Starts the server and returns when it is ready; a running one of this name is kept."""
-        if self.etcd.pid and self.apiserver.pid:
-            wanted, there = (etcd, list(apiserver_args)), self._state()
-            if wanted != (there["etcd"], there["apiserver_args"]):
-                raise RuntimeError(f"cluster {self.name} is up with other options; take it down first")
-            return self
-        self.down()  # what a crash left behind
         build.build_missing()
-        if etcd == "old" and not build.OLD_ETCD.exists():
-            raise RuntimeError(f"{build.OLD_ETCD} is missing: install the package etcd-server")
-        try:
-            self._create(etcd, list(apiserver_args))
-            self._start_etcd()
-            self.start_apiserver()
-        except BaseException:
-            self._stop_all()  # the folder stays: its logs say why
-            raise
+        RUN.mkdir(parents=True, exist_ok=True)
+        with _locked(self._lock):  # the second of two callers finds it running
+            self._up(etcd, apiserver_args)
         return self
 
     def down(self) -> None:
-        """Stops what up() started and removes the folder. Safe to repeat."""
-        self._stop_all()
-        if (self.dir / "data").is_symlink():
-            shutil.rmtree(os.readlink(self.dir / "data"), ignore_errors=True)
-        shutil.rmtree(self.dir, ignore_errors=True)
+        """Stops what up() started and removes all it made. Safe to repeat."""
+        self._clear()
+        self._lock.unlink(missing_ok=True)
 
     def start_apiserver(self) -> None:
         if self.apiserver.pid is None:
@@ -93,7 +79,7 @@ class Cluster(Client):
     # --- what etcd can do to a client
 
     def compact(self) -> int:
-        """Forgets all revisions up to now and returns that revision; the README says who sees it."""
+        """etcd forgets all before this revision, which is returned; the README says who sees it."""
         revision = self.revision()
         self._etcd_call("kv/compaction", {"revision": revision, "physical": True})
         return int(revision)
@@ -145,10 +131,32 @@ class Cluster(Client):
 
     # --- inside
 
+    def _up(self, etcd: str, apiserver_args: tuple[str, ...]) -> None:
+        if self.etcd.pid and self.apiserver.pid:
+            wanted, there = (etcd, list(apiserver_args)), self._state()
+            if wanted != (there["etcd"], there["apiserver_args"]):
+                raise RuntimeError(f"cluster {self.name} is up with other options: `down` first")
+            return
+        self._clear()  # what a crash left behind
+        if etcd == "old" and not build.OLD_ETCD.exists():
+            raise RuntimeError(f"{build.OLD_ETCD} is missing: install the package etcd-server")
+        try:
+            self._create(etcd, list(apiserver_args))
+            self._start_etcd()
+            self.start_apiserver()
+        except BaseException:
+            self._stop_all()  # the folder stays: its logs say why
+            raise
+
+    def _clear(self) -> None:
+        self.close()
+        self._stop_all()
+        if (self.dir / "data").is_symlink():
+            shutil.rmtree(os.readlink(self.dir / "data"), ignore_errors=True)
+        shutil.rmtree(self.dir, ignore_errors=True)
+
     def _create(self, etcd: str, apiserver_args: list[str]) -> None:
-        RUN.mkdir(parents=True, exist_ok=True)
-        with open(RUN / ".lock", "w") as lock:  # two `up` at once must not choose the same ports
-            fcntl.flock(lock, fcntl.LOCK_EX)
+        with _locked(RUN / ".lock"):  # two `up` at once must not choose the same ports
             ports = dict(zip(("etcd", "peer", "apiserver"), _free_ports(3)))
             self.dir.mkdir()
             state = {"etcd": etcd, "apiserver_args": apiserver_args, "ports": ports}
@@ -211,6 +219,8 @@ class Cluster(Client):
             "--max-requests-inflight=4000",
             "--max-mutating-requests-inflight=2000",
             "--profiling=false",
+            # Ends open watches at SIGTERM; without it they hold the server up for a minute.
+            "--shutdown-watch-termination-grace-period=2s",
             *state["apiserver_args"],
         ]
 
@@ -247,8 +257,18 @@ def all_clusters() -> list[Cluster]:
     return [Cluster(path.parent.name) for path in sorted(RUN.glob("*/state.json"))]
 
 
+@contextlib.contextmanager
+def _locked(path: Path):
+    with open(path, "w") as lock:
+        fcntl.flock(lock, fcntl.LOCK_EX)
+        yield
+
+
 def _free_ports(count: int) -> list[int]:
-    taken = {port for cluster in all_clusters() for port in cluster._state()["ports"].values()}
+    taken: set[int] = set()
+    for cluster in all_clusters():
+        with contextlib.suppress(RuntimeError):  # it went away while we looked
+            taken.update(cluster._state()["ports"].values())
     chosen = []
     for port in random.sample(PORTS, len(PORTS)):
         with socket.socket() as probe:
