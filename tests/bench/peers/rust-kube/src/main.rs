@@ -2,14 +2,14 @@
 
 use std::collections::HashSet;
 use std::io::Write;
-use std::sync::atomic::{AtomicBool, AtomicU64, Ordering::Relaxed};
+use std::sync::atomic::{AtomicU64, Ordering::Relaxed};
 use std::sync::{Arc, Mutex};
 
 use futures::{StreamExt, TryStreamExt, future};
 use k8s_openapi::api::core::v1::Pod;
 use kube::config::{KubeConfigOptions, Kubeconfig};
 use kube::runtime::controller::{Action, Controller};
-use kube::runtime::reflector::ObjectRef;
+use kube::runtime::reflector::Store;
 use kube::runtime::{WatchStreamExt, reflector, watcher};
 use kube::{Api, Client, Config, ResourceExt};
 use tokio::signal::unix::{SignalKind, signal};
@@ -18,6 +18,7 @@ type Failure = Box<dyn std::error::Error + Send + Sync>;
 
 const SEQ_LABEL: &str = "bench.amdahl.dev/seq";
 
+#[derive(Default)]
 struct Options {
     kubeconfig: String,
     strip: bool,
@@ -26,15 +27,14 @@ struct Options {
 
 struct Peer {
     quiet: bool,
+    store: Store<Pod>,
     events: AtomicU64,
-    initial: Mutex<Initial>,
-    initial_done: AtomicBool,
+    initial: Mutex<Option<Initial>>, // None once every key of the first list was reconciled
 }
 
-/// Which keys were reconciled, until every key of the first list was.
 #[derive(Default)]
 struct Initial {
-    seen: HashSet<ObjectRef<Pod>>,
+    seen: HashSet<String>, // by uid: short, so that measuring weighs little
     target: Option<usize>,
 }
 
@@ -51,6 +51,12 @@ fn emit(at: i64, ev: &str, fields: &str) {
     let _ = std::io::stdout().lock().write_all(line.as_bytes());
 }
 
+fn emit_seq(at: i64, ev: &str, pod: &Pod) {
+    if let Some(seq) = pod.labels().get(SEQ_LABEL) {
+        emit(at, ev, &format!(",\"seq\":{seq}"));
+    }
+}
+
 impl Peer {
     /// The watcher yielded an event and the store already holds it.
     fn observe(&self, event: &watcher::Event<Pod>) {
@@ -58,10 +64,11 @@ impl Peer {
         let (pod, first_list) = match event {
             watcher::Event::Apply(pod) | watcher::Event::Delete(pod) => (pod, false),
             watcher::Event::InitApply(pod) => (pod, true),
-            watcher::Event::Init | watcher::Event::InitDone => return,
+            watcher::Event::InitDone => return self.synced(at),
+            watcher::Event::Init => return,
         };
         if !self.quiet {
-            self.emit_seq(at, "handler", pod);
+            emit_seq(at, "handler", pod);
         } else if !first_list {
             let n = self.events.fetch_add(1, Relaxed) + 1;
             if n % 1000 == 0 {
@@ -70,31 +77,32 @@ impl Peer {
         }
     }
 
-    fn reconcile(&self, pod: &Pod) {
-        if !self.quiet {
-            self.emit_seq(now(), "reconcile", pod);
-        }
+    /// Not by Store::wait_until_ready: the controller waits there too, and in kube 5.0 only the
+    /// last of two waiters is woken.
+    fn synced(&self, at: i64) {
         self.progress(|initial| {
-            initial.seen.insert(ObjectRef::from_obj(pod));
+            let count = self.store.len();
+            initial.target = Some(count);
+            emit(at, "synced", &format!(",\"objects\":{count}"));
         });
     }
 
-    fn emit_seq(&self, at: i64, ev: &str, pod: &Pod) {
-        if let Some(seq) = pod.labels().get(SEQ_LABEL) {
-            emit(at, ev, &format!(",\"seq\":{seq}"));
+    fn reconcile(&self, pod: &Pod) {
+        if !self.quiet {
+            emit_seq(now(), "reconcile", pod);
         }
+        self.progress(|initial| {
+            initial.seen.insert(pod.uid().unwrap_or_default());
+        });
     }
 
     fn progress(&self, step: impl FnOnce(&mut Initial)) {
-        if self.initial_done.load(Relaxed) {
-            return;
-        }
-        let mut initial = self.initial.lock().unwrap();
-        step(&mut initial);
+        let mut guard = self.initial.lock().unwrap();
+        let Some(initial) = guard.as_mut() else { return };
+        step(initial);
         if initial.target.is_some_and(|target| initial.seen.len() >= target) {
             emit(now(), "all_reconciled", &format!(",\"keys\":{}", initial.seen.len()));
-            initial.seen = HashSet::new();
-            self.initial_done.store(true, Relaxed);
+            *guard = None;
         }
     }
 
@@ -120,7 +128,7 @@ impl Peer {
 }
 
 fn options() -> Result<Options, Failure> {
-    let mut found = Options { kubeconfig: String::new(), strip: false, quiet: false };
+    let mut found = Options::default();
     let mut words = std::env::args().skip(1);
     while let Some(word) = words.next() {
         match word.split_once('=').unwrap_or((&word, "")) {
@@ -148,18 +156,18 @@ async fn on_signals(peer: Arc<Peer>) {
 async fn main() -> Result<(), Failure> {
     emit(now(), "start", "");
     let options = options()?;
+    let (store, writer) = reflector::store();
     let peer = Arc::new(Peer {
         quiet: options.quiet,
+        store: store.clone(),
         events: AtomicU64::new(0),
-        initial: Mutex::default(),
-        initial_done: AtomicBool::new(false),
+        initial: Mutex::new(Some(Initial::default())),
     });
     tokio::spawn(on_signals(peer.clone()));
 
     let file = Kubeconfig::read_from(&options.kubeconfig)?;
     let config = Config::from_custom_kubeconfig(file, &KubeConfigOptions::default()).await?;
     let pods: Api<Pod> = Api::all(Client::try_from(config)?);
-    let (store, writer) = reflector::store();
     let (observer, strip) = (peer.clone(), options.strip);
     // What Controller::new builds by itself, with two stops on the way to look at the stream.
     let stream = watcher(pods, watcher::Config::default())
@@ -171,15 +179,6 @@ async fn main() -> Result<(), Failure> {
         .reflect(writer)
         .inspect_ok(move |event| observer.observe(event))
         .applied_objects();
-
-    let (reader, waiter) = (store.clone(), peer.clone());
-    tokio::spawn(async move {
-        if reader.wait_until_ready().await.is_ok() {
-            let (at, count) = (now(), reader.len());
-            emit(at, "synced", &format!(",\"objects\":{count}"));
-            waiter.progress(|initial| initial.target = Some(count));
-        }
-    });
 
     Controller::for_stream(stream, store)
         .with_config(kube::runtime::controller::Config::default().concurrency(1))

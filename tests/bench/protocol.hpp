@@ -1,0 +1,37 @@
+// What the benchmark's programs share: the command line, and the JSON lines the driver reads.
+//
+// Thread: one. Failure: an argument that is unknown or no number is Errc::kInvalid.
+#pragma once
+
+#include <cstdint>
+#include <span>
+#include <string>
+#include <string_view>
+
+#include "base/clock.hpp"
+#include "base/result.hpp"
+
+namespace amdahl::bench {
+
+struct Arguments {
+  std::string verb;  // of bench_writer: load, touch, burst
+  std::string kubeconfig;
+  bool strip = false;  // accepted as the peers accept it; our cache is always projected
+  bool quiet = false;
+  bool json = false;  // ask for JSON where protobuf is the default
+  std::int64_t pods = 20'000;
+  std::int64_t count = 0;
+  std::int64_t rate = 100;  // writes a second
+  std::int64_t first_seq = 1;
+};
+
+// `words` as main() has them, the program's name included.
+Result<Arguments> parse_arguments(std::span<char* const> words);
+
+// {"ev":"handler","t_ns":123,"seq":7}: one line, one write. `fields` is ready JSON, without braces.
+void emit(Monotonic at, std::string_view event, std::string_view fields = {});
+
+// The fields of the event "rusage": CPU time and memory of this process so far.
+std::string usage_fields(std::uint64_t events);
+
+}  // namespace amdahl::bench
