@@ -1,0 +1,91 @@
+# The front door. `make` prints the menu; CI runs these same targets (.ci/run).
+.DEFAULT_GOAL := menu
+.DELETE_ON_ERROR:
+MAKEFLAGS += --no-print-directory
+SHELL := /bin/bash
+.SHELLFLAGS := -euo pipefail -c
+
+T ?= 60
+JOBS ?= $(shell nproc)
+SPACE := $(subst ,, )
+export NINJA_STATUS ?= [%f/%t, %es]$(SPACE)
+
+.PHONY: menu
+menu:
+	@echo "usage: make TARGET"
+	@awk -F ':.*## ' '/^[a-z-]+:.*## / { printf "  %-14s %s\n", $$1, $$2 }' Makefile
+
+.PHONY: setup
+setup: ## install the Debian 12 packages this needs (as root or with sudo; idempotent)
+	@[ -n "$${SKIP_SETUP:-}" ] || tools/setup
+
+.PHONY: build
+build: setup build/dev/build.ninja ## build everything with ASan and UBSan (preset dev)
+	@ninja -C build/dev -j$(JOBS)
+
+.PHONY: test
+test: build ## set up, build and run all fast tests
+	@ctest --preset dev -j$(JOBS) --label-exclude cluster
+
+.PHONY: check
+check: build format-check tidy ## formatting, tests/tidy, and clang-tidy over everything that ships
+	@python3 tests/tidy/run_clang_tidy.py --jobs $(JOBS)
+
+.PHONY: tidy
+tidy: ## only tests/tidy: include arrows, sizes, bans, links, generated pages (seconds)
+	@python3 tests/tidy/test_tidy.py
+	@python3 tests/tidy/tidy.py
+	@python3 tools/rules_table.py --check
+
+.PHONY: format
+format: ## rewrite all C++ with clang-format 19
+	@python3 tests/tidy/tidy.py --cpp-files | xargs -0 clang-format-19 -i
+
+.PHONY: format-check
+format-check:
+	@python3 tests/tidy/tidy.py --cpp-files | xargs -0 clang-format-19 --dry-run -Werror
+	@echo "format: clean"
+
+.PHONY: cluster-test
+cluster-test: build ## tests against a real etcd and kube-apiserver (first run builds them)
+	@tests/cluster/cluster build
+	@ctest --test-dir build/dev -j1 -L cluster --no-tests=error --output-on-failure
+
+.PHONY: bench
+bench: setup ## measure beside controller-runtime and kube-rs (about 40 minutes)
+	@python3 tests/bench/run.py $(BENCH_ARGS)
+
+.PHONY: fuzz
+fuzz: setup build/fuzz/build.ninja ## run every fuzz target for T seconds: make fuzz T=60
+	@ninja -C build/fuzz -j$(JOBS)
+	@tests/fuzz/run $(T)
+
+.PHONY: tsan
+tsan: setup build/tsan/build.ninja ## build with the thread sanitizer and run all fast tests
+	@ninja -C build/tsan -j$(JOBS)
+	@ctest --preset tsan -j$(JOBS) --label-exclude cluster
+
+.PHONY: release
+release: setup build/release/build.ninja ## build what ships (preset release)
+	@ninja -C build/release -j$(JOBS)
+
+.PHONY: rules
+rules: ## regenerate docs/reference/rules.md from the tests' tags
+	@python3 tools/rules_table.py
+
+.PHONY: clean
+clean: ## remove what was built here (not the programs of tests/cluster)
+	@rm -rf build/dev build/release build/tsan build/fuzz build/clang-tidy
+
+.PHONY: demo
+demo:
+	@echo "make demo arrives with the embedded cluster, which is not here yet." >&2
+	@echo "Until then: make test, and examples/ against a cluster of your own." >&2
+	@exit 1
+
+# Ninja runs CMake again by itself when a CMakeLists.txt changes; only presets need a push.
+build/%/build.ninja: CMakePresets.json
+	@mkdir -p build
+	@echo "configure $*"
+	@cmake --preset $* >build/$*-configure.log 2>&1 || { cat build/$*-configure.log; exit 1; }
+	@touch $@

@@ -1,0 +1,79 @@
+"""Who may include whom, and which headers stay out of our headers."""
+
+import re
+from typing import Iterator
+
+from tree import TEST, Finding, Tree, line_of, rule
+
+# The arrows of ARCHITECTURE.md: a folder, and the folders it may include besides itself. A new
+# arrow is a decision and gets a page in docs/adr.
+ARROWS = {
+    "base": (),
+    "cmake": (),
+    "operator/kube": ("base",),
+    "operator/controller": ("operator/kube", "base"),
+    "examples": ("operator/controller", "operator/kube", "base"),
+    "tests/kit": ("operator/controller", "operator/kube", "base"),
+    "tests": ("tests/kit", "operator/controller", "operator/kube", "base", "examples"),
+}
+# A test or fixture beside its source may also use the test kit.
+TEST_EXTRA = ("tests/kit",)
+
+INCLUDE = re.compile(r'^[ \t]*#[ \t]*include[ \t]*(?:"([^"\n]+)"|<([^>\n]+)>)', re.MULTILINE)
+
+# Slow to parse, or an implementation detail: behind a plain interface, in a .cpp file.
+HIDDEN = {
+    "boost/beast": "Beast",
+    "boost/asio/ssl": "Asio's TLS",
+    "openssl/": "OpenSSL",
+    "simdjson": "simdjson",
+    "yaml-cpp/": "yaml-cpp",
+}
+HIDDEN_EXCEPT = ("cmake/pch.hpp",)
+
+
+def folder_of(path: str, known=ARROWS) -> str | None:
+    """The longest folder of the table that holds the path."""
+    fits = [folder for folder in known if path.startswith(folder + "/")]
+    return max(fits, key=len, default=None)
+
+
+@rule
+def arrows(tree: Tree) -> Iterator[Finding]:
+    for path in tree.cpp():
+        folder = folder_of(path)
+        if folder is None:
+            text = "no row in ARROWS (tests/tidy/includes.py) has this folder"
+            yield Finding(path, 1, "arrow", text)
+            continue
+        allowed = {folder, *ARROWS[folder], *(TEST_EXTRA if re.search(TEST, path) else ())}
+        text = tree.uncommented(path)
+        for match in INCLUDE.finditer(text):
+            target = match[1]
+            if target is None:
+                continue
+            line = line_of(text, match.start(1))
+            if target not in tree.files:
+                yield Finding(path, line, "arrow", f'"{target}" is not a path from the root')
+            elif folder_of(target) not in allowed:
+                yield Finding(path, line, "arrow", f"{folder} may not include {target}")
+
+
+@rule
+def hidden_headers(tree: Tree) -> Iterator[Finding]:
+    for path in tree.cpp():
+        if not path.endswith(".hpp") or path in HIDDEN_EXCEPT:
+            continue
+        text = tree.uncommented(path)
+        for match in INCLUDE.finditer(text):
+            for prefix, name in HIDDEN.items():
+                if (match[2] or "").startswith(prefix):
+                    line = line_of(text, match.start())
+                    yield Finding(path, line, "hidden-header", f"{name} belongs in a .cpp file")
+
+
+@rule
+def pragma_once(tree: Tree) -> Iterator[Finding]:
+    for path in tree.cpp():
+        if path.endswith(".hpp") and "#pragma once" not in tree.files[path]:
+            yield Finding(path, 1, "pragma-once", "a header starts with #pragma once")
