@@ -114,6 +114,47 @@ TEST_CASE("A reconcile waits until the cache has seen what the last one wrote", 
   run_simulated(live.io, live.clock, Live::run_with(live, gate_holds(live)));
 }
 
+Task<void> answers_stay_out(Live& live) {
+  co_await live.clock.sleep_for(1s);
+  live.server.hold_watches("pods");
+  live.server.create(kube::kConfigMaps, {{"metadata", {{"name", "m"}, {"namespace", "ns"}}}});
+  co_await live.clock.sleep_for(1s);
+  CHECK(live.server.list(kube::kPods).size() == 1);
+  CHECK(live.pods.size() == 0);  // written and answered, but not yet seen by the watch
+  live.server.release_watches();
+  co_await live.clock.sleep_for(1s);
+  CHECK(live.pods.contains({.ns = "ns", .name = "m-1-0"}));
+}
+
+TEST_CASE("The answer to a write reaches the cache only through the watch", "[L12]") {
+  Live live;
+  run_simulated(live.io, live.clock, Live::run_with(live, answers_stay_out(live)));
+}
+
+Task<void> child_comes_first(Live& live) {
+  co_await live.clock.sleep_for(1s);
+  live.server.hold_watches("configmaps");
+  const Json map =
+      live.server.create(kube::kConfigMaps, {{"metadata", {{"name", "m"}, {"namespace", "ns"}}}});
+  Json pod{{"metadata", {{"name", "m-1-0"}, {"namespace", "ns"}}}};
+  REQUIRE(set_owner(pod, {.resource = kube::kConfigMaps,
+                          .key = {.ns = "ns", .name = "m"},
+                          .uid = map["metadata"]["uid"]}));
+  live.server.create(kube::kPods, pod);
+  co_await live.clock.sleep_for(1s);
+  CHECK(live.pods.size() == 1);
+  CHECK(live.reconciler.pods_seen.empty());  // its owner is not in the cache: nothing to decide
+  live.server.release_watches();
+  co_await live.clock.sleep_for(1s);
+  CHECK(live.reconciler.pods_seen.size() >= 1);
+  CHECK(live.server.list(kube::kPods).size() == 1);
+}
+
+TEST_CASE("A child that is seen before its owner waits for it and is not made twice", "[L13]") {
+  Live live;
+  run_simulated(live.io, live.clock, Live::run_with(live, child_comes_first(live)));
+}
+
 Task<void> faults_everywhere(Live& live) {
   Rng rng(99);
   using testkit::Fault;
