@@ -35,7 +35,7 @@ check: build format-check tidy ## formatting, tests/tidy, and clang-tidy over ev
 tidy: ## only tests/tidy: include arrows, sizes, bans, links, generated pages (seconds)
 	@python3 tests/tidy/test_tidy.py
 	@python3 tests/tidy/tidy.py
-	@python3 tools/rules_table.py --check
+	@python3 tools/rules_table.py --check --strict
 
 .PHONY: format
 format: ## rewrite all C++ with clang-format 19

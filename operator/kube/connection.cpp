@@ -176,47 +176,6 @@ Task<Result<void>> Connection::State::handshake() {
   }
 }
 
-namespace {
-
-std::string connect_request(const ConnectTarget& target) {
-  const std::string authority = host_port(target.host, target.port);
-  std::string text = fmt::format("CONNECT {0} HTTP/1.1\r\nHost: {0}\r\n", authority);
-  if (!target.proxy->authorization.empty())
-    text += fmt::format("Proxy-Authorization: {}\r\n", target.proxy->authorization);
-  return text + "\r\n";
-}
-
-// Asks the proxy for a tunnel. Reads byte by byte at its end: what follows the head is not ours.
-Task<Result<void>> tunnel(Connection& connection, std::string request, std::string authority) {
-  CO_TRY(co_await connection.write_all(request));
-  std::string head;
-  ResponseFraming framing;
-  while (!framing.head_done()) {
-    char byte = 0;
-    CO_TRY(const auto size, connection.try_read({&byte, 1}));
-    if (!size) {
-      CO_TRY(co_await connection.wait_readable());
-      continue;
-    }
-    if (*size == 0) co_return fail(Errc::kIo, "closed before it answered CONNECT {}", authority);
-    head += byte;
-    CO_TRY(const std::size_t used, framing.read_head(head));
-    head.erase(0, used);
-  }
-  const int status = framing.head().status;
-  if (status == 407)
-    co_return fail(
-        Errc::kUnauthorized,
-        "CONNECT {}: the proxy asks for a user and password, or refuses those given (407)",
-        authority);
-  if (status < 200 || status > 299)
-    co_return fail(status >= 500 ? Errc::kUnavailable : Errc::kForbidden,
-                   "CONNECT {}: the proxy answered {}", authority, status);
-  co_return Result<void>{};
-}
-
-}  // namespace
-
 Connection::Connection(std::unique_ptr<State> state) : state_(std::move(state)) {}
 
 Connection::~Connection() {
