@@ -162,7 +162,7 @@ TEST_CASE("An empty lease that somebody prepared is taken, and its labels stay",
 class LaneCheck final : public kube::Transport {
  public:
   Task<Result<kube::Response>> send(kube::Request request, Monotonic deadline) override {
-    CHECK(request.lane == kube::Lane::kElectionLease);
+    CHECK(request.lane == kube::Lane::kLease);
     CHECK_FALSE(request.fenced);
     deadlines.push_back(deadline);
     ++requests;
@@ -205,7 +205,7 @@ TEST_CASE("Lease requests go by their own lane, unfenced and with short deadline
 
 TEST_CASE("Leader election refuses options that cannot work", "[E1]") {
   CHECK(validate(LeaderElectionOptions{.lease = kElectionLease, .identity = "a"}));
-  CHECK_FALSE(validate(LeaderElectionOptions{.lease = kLease}));
+  CHECK_FALSE(validate(LeaderElectionOptions{.lease = kElectionLease}));
   CHECK_FALSE(validate(LeaderElectionOptions{.identity = "a"}));
   CHECK_FALSE(validate(
       LeaderElectionOptions{.lease = kElectionLease, .identity = "a", .timings = {.renew = 20s}}));
