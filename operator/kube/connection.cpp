@@ -12,7 +12,7 @@
 
 #include "base/check.hpp"
 #include "operator/kube/dial.hpp"
-#include "operator/kube/http_framing.hpp"
+#include "operator/kube/proxy_tunnel.hpp"
 #include "operator/kube/socket_bio.hpp"
 
 namespace amdahl::kube {
@@ -202,10 +202,10 @@ Task<Result<std::shared_ptr<Connection>>> Connection::open(ConnectTarget target,
       CO_TRY(raw.add_tls(target.proxy_tls, proxy->host));
       CO_TRY(co_await raw.handshake());
     }
-    auto tunnelled =
-        co_await tunnel(*connection, connect_request(target), host_port(target.host, target.port));
+    const std::string authority = host_port(target.host, target.port);
+    auto tunnelled = co_await open_tunnel(*connection, authority, proxy->authorization);
     if (!tunnelled) co_return wrap(std::move(tunnelled).error(), "proxy {}", raw.peer);
-    raw.peer = fmt::format("{} through proxy {}", host_port(target.host, target.port), raw.peer);
+    raw.peer = fmt::format("{} through proxy {}", authority, raw.peer);
   }
   if (target.tls) {
     CO_TRY(raw.add_tls(target.tls, target.server_name.empty() ? target.host : target.server_name));

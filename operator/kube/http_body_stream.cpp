@@ -1,6 +1,9 @@
 #include "operator/kube/http_body_stream.hpp"
 
+#include <boost/asio/cancellation_type.hpp>
 #include <boost/asio/this_coro.hpp>
+
+#include "base/check.hpp"
 
 namespace amdahl::kube {
 
@@ -25,6 +28,11 @@ HttpBodyStream::~HttpBodyStream() {
 }
 
 Task<Result<std::size_t>> HttpBodyStream::read(std::span<char> into, Monotonic deadline) {
+  AMDAHL_CHECK(!into.empty());
+  // Awaiting anything in a stopped task would throw; a stop is a value here.
+  const auto stopped = co_await boost::asio::this_coro::cancellation_state;
+  if (stopped.cancelled() != boost::asio::cancellation_type::none)
+    co_return fail(Errc::kCancelled, "{}: cancelled", what_);
   if (exchange_->turn_is_over()) co_await exchange_->yield();
   for (;;) {
     auto size = exchange_->try_read(into);

@@ -114,6 +114,32 @@ TEST_CASE("A compressed stream is refused", "[C8]") {
   CHECK(opened.error().code == Errc::kCorrupt);
 }
 
+Task<void> read_until_error(BodyStream& body, std::optional<Error>& into) {
+  std::vector<char> room(100);
+  for (;;) {
+    const auto size = co_await body.read(room, Monotonic::max());
+    if (size && *size > 0) continue;
+    if (!size) into = size.error();
+    co_return;
+  }
+}
+
+TEST_CASE("A read that is cancelled says so") {
+  TransportFixture fixture;
+  fixture.server.play(Script().expect().send(chunked_head() + chunk("x")).silence());
+  const auto opened = fixture.open(watch_pods());
+  REQUIRE(opened);
+  std::optional<Error> ended;
+  TaskGroup group(fixture.io.get_executor());
+  group.spawn("reader", read_until_error(*opened->body, ended));
+  run_until_complete(fixture.io, fixture.clock.sleep_for(10ms));
+  CHECK_FALSE(ended);
+  group.stop();
+  CHECK(run_until_complete(fixture.io, group.join(fixture.clock, fixture.in(1s))));
+  REQUIRE(ended);
+  CHECK(ended->code == Errc::kCancelled);
+}
+
 Task<void> count_turns(const bool& done, std::uint64_t& turns) {
   while (!done) {
     ++turns;

@@ -13,6 +13,7 @@ import dataclasses
 import datetime
 import json
 import os
+import signal
 import subprocess
 import sys
 import time
@@ -35,6 +36,7 @@ STRANGERS_CORES_MAX = 0.25  # above this the figures of a run are not worth much
 
 def main() -> int:
     args = parse()
+    signal.signal(signal.SIGTERM, lambda *_: sys.exit("bench: ended by SIGTERM"))  # runs `finally`
     base = measure.QUICK if args.quick else measure.Plan()
     plan = dataclasses.replace(base, **{k: v for k, v in vars(args).items()
                                         if k in ("pods", "rounds") and v is not None})
