@@ -47,7 +47,7 @@ TEST_CASE("Malformed YAML is refused with file, line and column", "[C3]") {
   check("x: {a: 1, a: 2}\n", Errc::kInvalid, "f.yaml:1:11: the key \"a\" is there twice");
   check("? [1, 2]\n: x\n", Errc::kInvalid, "f.yaml:1:3: a key is not plain text");
   check("a: &x {k: v}\nb:\n  <<: *x\n", Errc::kInvalid, "f.yaml:3:3: merge keys");
-  check("a: 1\n---\nb: 2\n", Errc::kInvalid, "f.yaml:3:1: there is more than one document");
+  check("a: 1\n---\nb: 2\n", Errc::kInvalid, "f.yaml:2:1: there is more than one document");
 }
 
 TEST_CASE("An alias that contains itself is refused before it is followed", "[C3]") {

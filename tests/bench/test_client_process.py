@@ -18,19 +18,20 @@ from machine import Strangers, cpu_seconds  # noqa: E402
 STAND_IN = """
 import json, os, signal, sys, time
 def emit(ev, **fields):
-    print(json.dumps({"ev": ev, "t_ns": time.monotonic_ns(), **fields}), flush=True)
+    line = json.dumps({"ev": ev, "t_ns": time.monotonic_ns(), **fields}) + chr(10)
+    os.write(1, line.encode())  # not print: a signal may arrive inside it
 def answer(*_):
     answers.append(1)
     emit("rusage", events=len(answers))
+answers = []
 signal.signal(signal.SIGUSR1, answer)
 signal.signal(signal.SIGTERM, signal.SIG_IGN if "deaf" in sys.argv else lambda *_: sys.exit(0))
-answers = []
 emit("start")
 if "dies" in sys.argv: sys.exit("out of luck")
 until = time.process_time() + 0.2
 while time.process_time() < until: pass
 emit("synced", objects=3)
-if "garbles" in sys.argv: print("no json")
+if "garbles" in sys.argv: print("no json", flush=True)
 for seq in (5, 6, 5): emit("handler", seq=seq)
 while True: time.sleep(0.01)
 """
