@@ -51,7 +51,8 @@ struct JsonValue::Walk {
                      fmt::format("malformed JSON: {}", simdjson::error_message(error)));
   }
   bool in_member(std::string_view key) {
-    if (!json_text::plain_key(key)) return in(fmt::format("[\"{}\"]", key.substr(0, kPathKeyBytesMax)));
+    if (!json_text::plain_key(key))
+      return in(fmt::format("[\"{}\"]", key.substr(0, kPathKeyBytesMax)));
     return in(key.substr(0, kPathKeyBytesMax));
   }
   bool in_element(std::size_t index) { return in(fmt::format("[{}]", index)); }

@@ -79,6 +79,7 @@ Task<void> RunningTask::drive(std::shared_ptr<RunningTask> self, Task<void> task
     }
   }
   {
+    // NOLINTNEXTLINE(bugprone-use-after-move): after the move it is empty, and that is meant.
     const Task<void> destroyed_unless_it_ran = std::move(task);
   }
   self->phase_ = Phase::kEnded;

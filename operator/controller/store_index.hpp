@@ -22,9 +22,9 @@ class StoreIndex {
   explicit StoreIndex(ValuesOf values_of) : values_of_(std::move(values_of)) {}
 
   const std::vector<Ptr>& find(std::string_view value) const {
-    static const std::vector<Ptr> kEmpty;
+    static const std::vector<Ptr> nobody;
     const auto found = entries_.find(value);
-    return found == entries_.end() ? kEmpty : found->second;
+    return found == entries_.end() ? nobody : found->second;
   }
 
   void replace(const Ptr& before, const Ptr& now) {
