@@ -89,6 +89,7 @@ Task<Result<Epoch>> LeaderElection::acquire() {
 }
 
 Task<Error> LeaderElection::hold() {
+  (void)co_await pause(0);  // acquire() has just written
   LeaseInput input = LeaseTick{};
   for (;;) {
     const auto stopped = co_await boost::asio::this_coro::cancellation_state;

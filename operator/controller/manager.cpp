@@ -40,7 +40,7 @@ Manager::Manager(Runtime runtime, Rng rng, ManagerOptions options)
 }
 
 Manager::~Manager() {
-  runtime_.client.transport().set_fence(nullptr);
+  if (election_) runtime_.client.transport().set_fence(nullptr);
 }
 
 void Manager::add_source(Source& source, Run run) {

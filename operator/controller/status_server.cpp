@@ -10,20 +10,15 @@ HttpResponse check_response(const std::string& problem, int status_if_bad) {
   return plain_http_response(status_if_bad, problem);
 }
 
-int status_of(Admission admission) {
-  switch (admission) {
-    case Admission::kAllowed:
-      return 200;
-    case Admission::kNoToken:
-      return 401;
-    case Admission::kDenied:
-      return 403;
-    case Admission::kBusy:
-      return 429;
-    case Admission::kUnknown:
-      return 503;
-  }
-  return 503;
+HttpResponse refusal(Admission admission) {
+  static constexpr std::string_view kWhy = "metrics need a token that may read them";
+  if (admission == Admission::kDenied) return plain_http_response(403, kWhy);
+  if (admission == Admission::kBusy) return plain_http_response(429, "too many tokens to check");
+  if (admission == Admission::kUnknown)
+    return plain_http_response(503, "the token was not checked");
+  HttpResponse response = plain_http_response(401, kWhy);
+  response.headers.push_back({.name = "WWW-Authenticate", .value = "Bearer"});
+  return response;
 }
 
 }  // namespace
@@ -57,8 +52,10 @@ Task<Result<void>> StatusServer::start() {
 }
 
 Task<Result<void>> StatusServer::stop(Monotonic deadline) {
-  if (metrics_server_) CO_TRY(co_await metrics_server_->stop(deadline));
-  co_return co_await probes_.stop(deadline);
+  Result<void> metrics_stopped;
+  if (metrics_server_) metrics_stopped = co_await metrics_server_->stop(deadline);
+  auto probes_stopped = co_await probes_.stop(deadline);
+  co_return metrics_stopped ? std::move(probes_stopped) : std::move(metrics_stopped);
 }
 
 Task<void> StatusServer::serve(HttpRequest request, HttpResponder& responder) {
@@ -86,9 +83,7 @@ Task<HttpResponse> StatusServer::metrics_for(HttpRequest request) {
   if (guard_) {
     const Admission admission =
         co_await guard_->admit(std::string(request.header("Authorization")), request.path);
-    const int status = status_of(admission);
-    if (status != 200)
-      co_return plain_http_response(status, "metrics need a token that may read them");
+    if (admission != Admission::kAllowed) co_return refusal(admission);
   }
   co_return HttpResponse{.status = 200,
                          .content_type = "text/plain; version=0.0.4; charset=utf-8",

@@ -118,7 +118,7 @@ Result<bool> plugin_interacts(const ExecSpec& spec, const Environment& environme
 
 Result<std::string> find_plugin(const ExecSpec& spec, const ExecPolicy& policy,
                                 const Environment& environment) {
-  const std::string path = locate(spec.command, environment);
+  std::string path = locate(spec.command, environment);
   if (path.empty())
     return fail(Errc::kNotFound, "{} {}",
                 spec.command.contains('/') ? "there is no such program."

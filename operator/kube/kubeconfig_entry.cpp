@@ -88,8 +88,8 @@ Result<std::vector<KubeconfigEntry>> KubeconfigEntry::entries(std::string_view f
 
 Result<KubeconfigEntry> KubeconfigEntry::entry(std::string_view field) const {
   const YamlNode* found = value(field);
-  static const YamlNode kEmptyMap{.kind = YamlKind::kMap};
-  if (found == nullptr) return KubeconfigEntry(kEmptyMap, *file_, what_);
+  static const YamlNode empty_map{.kind = YamlKind::kMap};
+  if (found == nullptr) return KubeconfigEntry(empty_map, *file_, what_);
   if (found->kind != YamlKind::kMap)
     return refuse(field, fmt::format("expected a map, found {}", name(found->kind)));
   return KubeconfigEntry(*found, *file_, what_);

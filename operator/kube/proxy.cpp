@@ -30,7 +30,7 @@ std::string to_lower(std::string_view text) {
 // An IPv4 address written as IPv6 is the same address.
 std::optional<ip::address> parse_address(std::string_view text) {
   boost::system::error_code error;
-  const ip::address address = ip::make_address(std::string(text), error);
+  ip::address address = ip::make_address(std::string(text), error);
   if (error) return std::nullopt;
   if (address.is_v6() && address.to_v6().is_v4_mapped())
     return ip::make_address_v4(ip::v4_mapped, address.to_v6());

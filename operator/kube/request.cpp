@@ -335,14 +335,14 @@ Result<Request> delete_collection_request(const Resource& resource, const ListOp
 }
 
 Result<Request> logs_request(const ObjectKey& pod, const LogOptions& options) {
-  static const Resource kPods{.group = "", .version = "v1", .plural = "pods", .kind = "Pod"};
+  static const Resource pods{.group = "", .version = "v1", .plural = "pods", .kind = "Pod"};
   Query query;
   query.add("container", options.container).add_flag("follow", options.follow);
   query.add_flag("previous", options.previous).add_flag("timestamps", options.timestamps);
   query.add_optional("tailLines", options.tail_lines);
   query.add_optional("sinceSeconds", options.since_seconds);
   query.add_optional("limitBytes", options.limit_bytes);
-  TRY(auto request, make_for_object(Verb::kLogs, "GET", {kPods, pod.ns, pod.name, "log"}, query));
+  TRY(auto request, make_for_object(Verb::kLogs, "GET", {pods, pod.ns, pod.name, "log"}, query));
   request.headers = {{"Accept", "text/plain, application/json"}};
   request.lane = Lane::kStream;
   return request;

@@ -148,7 +148,7 @@ Result<SslPtr> TlsContext::client(const std::string& name) {
 std::string describe_tls_failure(ssl_st* ssl, const std::string& name) {
   const unsigned long code = ERR_peek_error();
   const int reason = ERR_GET_LIB(code) == ERR_LIB_SSL ? ERR_GET_REASON(code) : 0;
-  const std::string text = queued_reason();
+  std::string text = queued_reason();
   switch (reason) {
     case SSL_R_CERTIFICATE_VERIFY_FAILED:
       return describe_verify_failure(SSL_get_verify_result(ssl), name);
