@@ -21,7 +21,7 @@ Result<std::unique_ptr<Session>> Session::make(const boost::asio::any_io_executo
     options.log.warning("configuration", {{"source", config.source}, {"warning", warning}});
   std::unique_ptr<Session> session(new Session(executor, clock));
   session->ns_ = config.ns;
-  TRY(session->tls_, TlsMaterial::load(config.tls, environment.read_file, clock));
+  TRY(session->tls_, TlsMaterial::load(config.tls, environment.read_file, clock, options.log));
   TRY(session->credentials_,
       make_credentials(
           config, environment,
