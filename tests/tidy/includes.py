@@ -12,9 +12,19 @@ ARROWS = {
     "cmake": (),
     "operator/kube": ("base",),
     "operator/controller": ("operator/kube", "base"),
+    "local/apiserver/model": ("base",),
+    "local/apiserver/patch": ("local/apiserver/model", "base"),
+    "local/apiserver/schema": ("local/apiserver/model", "base"),
+    "local/apiserver/kinds": ("local/apiserver/model", "local/apiserver/schema", "operator/kube",
+                              "base"),
+    "local/apiserver/core": ("local/apiserver/model", "local/apiserver/patch",
+                             "local/apiserver/schema", "local/apiserver/kinds", "operator/kube",
+                             "base"),
     "examples": ("operator/controller", "operator/kube", "base"),
     "tests/kit": ("operator/controller", "operator/kube", "base"),
-    "tests": ("tests/kit", "operator/controller", "operator/kube", "base", "examples"),
+    "tests": ("tests/kit", "operator/controller", "operator/kube", "base", "examples",
+              "local/apiserver/model", "local/apiserver/patch", "local/apiserver/schema",
+              "local/apiserver/kinds", "local/apiserver/core"),
 }
 # A test or fixture beside its source may also use the test kit.
 TEST_EXTRA = ("tests/kit",)
