@@ -1,0 +1,202 @@
+#include "local/apiserver/core/api_server.hpp"
+
+#include <fmt/format.h>
+
+#include <utility>
+
+#include "local/apiserver/core/deletion.hpp"
+#include "local/apiserver/core/garbage.hpp"
+#include "local/apiserver/core/metadata.hpp"
+#include "local/apiserver/core/patching.hpp"
+#include "local/apiserver/core/read.hpp"
+#include "local/apiserver/core/render.hpp"
+#include "local/apiserver/core/subresource.hpp"
+#include "local/apiserver/core/watch.hpp"
+#include "local/apiserver/core/write.hpp"
+
+namespace amdahl::local {
+namespace {
+
+Reply page_not_found() {
+  return text_reply(404, "404 page not found\n");
+}
+
+Status not_supported(const Request& request) {
+  return method_not_supported(request.info->resource_name(), request.call->method);
+}
+
+Outcome<Reply> on_collection(ServerState& state, Request& request) {
+  const std::string& method = request.call->method;
+  const bool anywhere = request.info->namespaced && request.route.ns.empty();
+  if (method == "POST" && !anywhere) return create(state, request);
+  if (!request.info->stored) return not_supported(request);
+  if (method == "GET")
+    return request.query.watch || request.route.watch ? watch(state, request)
+                                                      : list(state, request);
+  if (method == "DELETE" && !anywhere) return remove_collection(state, request);
+  return not_supported(request);
+}
+
+Outcome<Reply> on_object(ServerState& state, Request& request) {
+  const std::string& method = request.call->method;
+  if (!request.info->stored) return not_supported(request);
+  if (method == "GET")
+    return request.query.watch || request.route.watch ? watch(state, request)
+                                                      : get(state, request);
+  if (method == "PUT") return update(state, request);
+  if (method == "PATCH") return patch(state, request);
+  if (method == "DELETE") return remove(state, request);
+  return not_supported(request);
+}
+
+Outcome<Reply> on_part(ServerState& state, Request& request) {
+  const std::string& method = request.call->method;
+  if (method == "GET") return get(state, request);
+  if (method == "PUT") return update(state, request);
+  if (method == "PATCH") return patch(state, request);
+  return not_supported(request);
+}
+
+Outcome<Reply> on_scale(ServerState& state, Request& request) {
+  const std::string& method = request.call->method;
+  if (method == "GET") return get_scale(state, request);
+  if (method == "PUT" || method == "PATCH") return change_scale(state, request);
+  return not_supported(request);
+}
+
+Outcome<Reply> on_subresource(ServerState& state, Request& request) {
+  const std::string& part = request.route.subresource;
+  const ResourceInfo& info = *request.info;
+  const bool posts = request.call->method == "POST";
+  const bool pods = info.group.empty() && info.plural == "pods";
+  if (part == "status" && info.has_status) return on_part(state, request);
+  if (part == "scale" && info.has_scale) return on_scale(state, request);
+  if (part == "finalize" && info.plural == "namespaces" && request.call->method == "PUT")
+    return update(state, request);
+  if (part == "binding" && pods && posts) return bind_pod(state, request);
+  if (part == "eviction" && pods && posts) return evict_pod(state, request);
+  if (state.rules.reviews(info, part)) {
+    if (!posts) return not_supported(request);
+    return review_subresource(state, request);
+  }
+  return page_not_found();
+}
+
+Outcome<Reply> on_document(const KindRules& rules, const Call& call, const Route& route) {
+  if (call.method != "GET" && call.method != "HEAD")
+    return Status{.code = 405,
+                  .reason = "MethodNotAllowed",
+                  .message = "the server does not allow this method on the requested resource"};
+  auto document = rules.document(route.path, call.accept);
+  if (!document) return page_not_found();
+  Reply reply{.content_type = std::move(document->content_type)};
+  reply.body = std::move(document->body);
+  return reply;
+}
+
+Result<ObjectPtr> restored_object(const KindRules& rules, const Restored& one) {
+  Json json = Json::parse(one.text, nullptr, false);
+  if (!json.is_object()) return fail(Errc::kCorrupt, "load {}: not a JSON object", one.storage);
+  if (auto checked = check_metadata(json); !checked)
+    return fail(Errc::kCorrupt, "load {}: {}", one.storage, checked.error().message);
+  const Json& meta = metadata_of(json);
+  const auto version = parse_version(text_at(meta, "resourceVersion"));
+  if (!version || !*version || text_at(meta, "name").empty() || text_at(meta, "uid").empty())
+    return fail(Errc::kCorrupt, "load {}: no name, UID or version in the metadata", one.storage);
+  const ResourceInfo* info = rules.find_storage(one.storage);
+  PackedMap fields = info != nullptr ? rules.fields(*info, json) : PackedMap();
+  return make_object(std::move(json), **version, std::move(fields));
+}
+
+}  // namespace
+
+ApiServer::ApiServer(KindRules& rules, Rng rng, Options options)
+    : state_{.rules = rules, .rng = rng, .options = options, .table = ObjectTable(options.history)} {}
+
+Reply ApiServer::handle(const Call& call, WallTime now) {
+  state_.now = std::max(state_.now, now);
+  auto answered = answer(call);
+  // A refusal tells about the newest state too.
+  if (answered) {
+    Reply reply = std::move(*answered);
+    if (reply.status >= 400) reply.wait_version = state_.table.version();
+    return reply;
+  }
+  Reply reply = status_reply(answered.error());
+  reply.wait_version = state_.table.version();
+  return reply;
+}
+
+bool ApiServer::tick(WallTime now) {
+  state_.now = std::max(state_.now, now);
+  return sweep(state_);
+}
+
+Outcome<Reply> ApiServer::answer(const Call& call) {
+  OUTCOME_TRY(Target target, parse_target(call.target));
+  switch (target.route.kind) {
+    case RouteKind::kUnknown:
+      return page_not_found();
+    case RouteKind::kHealth:
+      return text_reply(200, "ok");
+    case RouteKind::kMetrics:
+      return metrics();
+    case RouteKind::kDocument:
+      return on_document(state_.rules, call, target.route);
+    case RouteKind::kResource:
+      break;
+  }
+  Request request{.call = &call, .route = std::move(target.route)};
+  const Route& route = request.route;
+  request.info = state_.rules.find(route.group, route.version, route.plural);
+  if (request.info == nullptr) return page_not_found();
+  OUTCOME_TRY(request.accepted, negotiate(call.accept));
+  OUTCOME_TRY(request.query, parse_query_options(target.parameters));
+  return answer_resource(request);
+}
+
+Outcome<Reply> ApiServer::answer_resource(Request& request) {
+  const Route& route = request.route;
+  const bool named_nowhere = request.info->namespaced && route.ns.empty() && !route.name.empty();
+  if (named_nowhere || (!request.info->namespaced && !route.ns.empty())) return page_not_found();
+  request.resource = state_.table.resource(request.info->storage);
+  if (route.name.empty()) return on_collection(state_, request);
+  if (route.subresource.empty()) return on_object(state_, request);
+  return on_subresource(state_, request);
+}
+
+Result<void> ApiServer::load(std::span<const Restored> objects, std::uint64_t last_version) {
+  std::uint64_t newest = last_version;
+  // Kinds first: they say which fields of the others can be selected by.
+  for (const bool kinds : {true, false}) {
+    for (const Restored& one : objects) {
+      const ResourceInfo* info = state_.rules.find_storage(one.storage);
+      if ((info != nullptr && info->observed) != kinds) continue;
+      TRY(const ObjectPtr object, restored_object(state_.rules, one));
+      newest = std::max(newest, object->version);
+      state_.table.restore(state_.table.resource(one.storage), object);
+      if (!kinds) continue;
+      const Json json = parsed(*object);
+      state_.rules.changed(*info, object->name(), &json);
+    }
+  }
+  state_.table.restored(newest);
+  return {};
+}
+
+Reply ApiServer::metrics() const {
+  std::string text = "# TYPE apiserver_storage_objects gauge\n";
+  for (ResourceId id = 0; id < state_.table.resources(); ++id)
+    text += fmt::format("apiserver_storage_objects{{resource=\"{}\"}} {}\n",
+                        state_.table.storage(id), state_.table.objects(id).size());
+  text += fmt::format("# TYPE amdahl_local_version counter\namdahl_local_version {}\n",
+                      state_.table.version());
+  text += fmt::format(
+      "# TYPE amdahl_local_history_bytes gauge\namdahl_local_history_bytes {}\n",
+      state_.table.history().bytes());
+  Reply reply{.content_type = "text/plain; version=0.0.4"};
+  reply.body = std::move(text);
+  return reply;
+}
+
+}  // namespace amdahl::local

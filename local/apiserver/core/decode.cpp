@@ -1,0 +1,129 @@
+#include "local/apiserver/core/decode.hpp"
+
+#include <fmt/format.h>
+
+#include "local/apiserver/core/metadata.hpp"
+
+namespace amdahl::local {
+namespace {
+
+constexpr std::size_t kSummaryBytes = 30;
+
+std::string summary(std::string_view body) {
+  if (body.empty()) return "<empty>";
+  const bool cut = body.size() > kSummaryBytes;
+  const std::string_view seen = body.substr(0, kSummaryBytes);
+  std::string text;
+  if (body.front() == '{') text = seen;
+  else
+    for (const char c : seen) text += fmt::format("{:02x}", static_cast<unsigned char>(c));
+  return cut ? text + " ..." : text;
+}
+
+Status unrecognized(const Request& request, std::string_view why) {
+  return bad_request(fmt::format("the object provided is unrecognized (must be of type {}): {} ({})",
+                                 request.info->kind, why, summary(request.call->body)));
+}
+
+Status cannot_be(const Request& request, const Json& object, std::string_view why) {
+  return bad_request(fmt::format("{} in version \"{}\" cannot be handled as a {}: {}",
+                                 text_at(object, "kind"), request.info->version,
+                                 request.info->kind, why));
+}
+
+// A built-in kind may leave out what the path says already; a custom one may not.
+Outcome<Done> check_kind(const Request& request, Json& object) {
+  const ResourceInfo& info = *request.info;
+  for (const char* key : {"apiVersion", "kind"})
+    if (object.contains(key) && !object[key].is_string())
+      return unrecognized(request, fmt::format("couldn't get version/kind; json parse error: "
+                                               "{} is not a string",
+                                               key));
+  std::string kind = text_at(object, "kind");
+  const std::string api_version = text_at(object, "apiVersion");
+  if (kind.empty() && info.custom) {
+    const std::string text = json_text(object);
+    return unrecognized(request, fmt::format("Object 'Kind' is missing in '{}'",
+                                             text.substr(0, kBodyDepthMax)));
+  }
+  if (kind.empty()) object["kind"] = kind = info.kind;
+  if (api_version.empty()) object["apiVersion"] = info.api_version();
+  if (kind != info.kind)
+    return cannot_be(request, object,
+                     fmt::format("no kind \"{}\" is served at this path", kind));
+  if (!api_version.empty() && api_version != info.api_version())
+    return bad_request(fmt::format(
+        "the API version in the data ({}) does not match the expected API version ({})",
+        api_version, info.api_version()));
+  return Done{};
+}
+
+Outcome<Done> check_strict(Request& request, const Json& object, std::vector<std::string> strict) {
+  if (strict.empty() || request.query.field_validation == "Ignore") return Done{};
+  if (request.query.field_validation == "Strict")
+    return cannot_be(request, object,
+                     fmt::format("strict decoding error: {}", fmt::join(strict, ", ")));
+  for (std::string& one : strict)
+    if (request.warnings.size() < kStrictErrorsMax) request.warnings.push_back(std::move(one));
+  return Done{};
+}
+
+}  // namespace
+
+Outcome<Body> read_body(const ServerState& state, const Request& request) {
+  if (request.call->body.size() > state.options.body_bytes_max)
+    return body_too_large(state.options.body_bytes_max);
+  OUTCOME_TRY(const BodyFormat format, body_format(request.call->content_type));
+  auto body = parse_body(request.call->body, format);
+  if (!body)
+    return unrecognized(request, fmt::format("couldn't get version/kind; json parse error: {}",
+                                             body.error().message));
+  return body;
+}
+
+Outcome<Json> read_object(const ServerState& state, Request& request) {
+  OUTCOME_TRY(Body body, read_body(state, request));
+  return check_object(state, request, std::move(body.value), std::move(body.duplicates));
+}
+
+Outcome<Json> check_object(const ServerState& state, Request& request, Json object,
+                           std::vector<std::string> strict) {
+  if (!object.is_object())
+    return unrecognized(request, "couldn't get version/kind; json parse error: not an object");
+  OUTCOME_CHECK(check_kind(request, object));
+  if (auto checked = check_metadata(object); !checked)
+    return cannot_be(request, object, checked.error().message);
+  OUTCOME_TRY(std::vector<std::string> unknown, state.rules.decode(*request.info, object));
+  for (std::string& one : unknown) strict.push_back(std::move(one));
+  OUTCOME_CHECK(check_strict(request, object, std::move(strict)));
+  if (auto checked = check_metadata(object); !checked)
+    return cannot_be(request, object, checked.error().message);
+  state.rules.apply_defaults(*request.info, object);
+  return object;
+}
+
+Outcome<Done> match_path(const Request& request, Json& object) {
+  Json& meta = metadata_of(object);
+  const std::string name = text_at(meta, "name");
+  const std::string ns = text_at(meta, "namespace");
+  const bool named = !request.route.name.empty();
+  if (named && name != request.route.name)
+    return bad_request(
+        fmt::format("the name of the object ({}) does not match the name on the URL ({})", name,
+                    request.route.name));
+  if (!request.info->namespaced) {
+    meta.erase("namespace");
+    return Done{};
+  }
+  if (!ns.empty() && ns != request.route.ns)
+    return bad_request(
+        named ? fmt::format("the namespace of the object ({}) does not match the namespace on the "
+                            "request ({})",
+                            ns, request.route.ns)
+              : "the namespace of the provided object does not match the namespace sent on the "
+                "request");
+  meta["namespace"] = request.route.ns;
+  return Done{};
+}
+
+}  // namespace amdahl::local

@@ -1,0 +1,120 @@
+#include "local/apiserver/core/patching.hpp"
+
+#include <fmt/format.h>
+
+#include "local/apiserver/core/decode.hpp"
+#include "local/apiserver/core/metadata.hpp"
+#include "local/apiserver/core/render.hpp"
+#include "local/apiserver/core/write.hpp"
+
+namespace amdahl::local {
+namespace {
+
+constexpr std::string_view kJsonPatch = "application/json-patch+json";
+constexpr std::string_view kMergePatch = "application/merge-patch+json";
+constexpr std::string_view kStrategicPatch = "application/strategic-merge-patch+json";
+constexpr std::string_view kApplyPatch = "application/apply-patch+yaml";
+
+// The config of an apply has to say what it is; unknown fields in it are the client's mistake.
+Outcome<Done> check_config(const ServerState& state, Request& request, const Json& config) {
+  Json copy = config;
+  auto checked = check_object(state, request, std::move(copy), {});
+  if (!checked) return checked.error();
+  return Done{};
+}
+
+Outcome<Reply> apply_patch(ServerState& state, Request& request, const ObjectPtr& old,
+                           const Json& config) {
+  OUTCOME_CHECK(check_config(state, request, config));
+  const Json live = old ? parsed(*old) : Json();
+  const FieldEdit edit{.manager = request.query.field_manager,
+                       .subresource = request.route.subresource,
+                       .force = request.query.force.value_or(false),
+                       .now = state.now};
+  OUTCOME_TRY(Json merged, state.rules.apply(*request.info, old ? &live : nullptr, config, edit));
+  request.warnings.clear();  // check_config has told all there is
+  OUTCOME_TRY(Json object, check_object(state, request, std::move(merged), {}));
+  if (!old && text_at(metadata_of(object), "name").empty())
+    metadata_of(object)["name"] = request.route.name;
+  OUTCOME_CHECK(match_path(request, object));
+  if (!old) {
+    OUTCOME_TRY(const Written made, store_new(state, request, std::move(object)));
+    return object_reply(state, request, 201, *made.object);
+  }
+  OUTCOME_TRY(const Written written,
+              store_update(state, request,
+                           {.old = old,
+                            .subresource = request.route.subresource,
+                            .tracked = false,
+                            .from_patch = true},
+                           std::move(object)));
+  return object_reply(state, request, 200, *written.object);
+}
+
+}  // namespace
+
+Outcome<PatchType> patch_type(const ResourceInfo& info, std::string_view content_type) {
+  const std::string type = media_type(content_type);
+  if (type == kJsonPatch) return PatchType::kJson;
+  if (type == kMergePatch) return PatchType::kMerge;
+  if (type == kStrategicPatch && !info.custom) return PatchType::kStrategic;
+  if (type == kApplyPatch) return PatchType::kApply;
+  return unsupported_media_type(
+      info.custom ? fmt::format("{}, {}, {}", kJsonPatch, kMergePatch, kApplyPatch)
+                  : fmt::format("{}, {}, {}, {}", kJsonPatch, kMergePatch, kStrategicPatch,
+                                kApplyPatch));
+}
+
+Outcome<Json> read_patch(const ServerState& state, const Request& request, PatchType type) {
+  const std::string& bytes = request.call->body;
+  if (bytes.size() > state.options.body_bytes_max)
+    return body_too_large(state.options.body_bytes_max);
+  const bool yaml = type == PatchType::kApply && !bytes.starts_with('{');
+  auto body = parse_body(bytes, yaml ? BodyFormat::kYaml : BodyFormat::kJson);
+  if (!body)
+    return bad_request(type == PatchType::kApply
+                           ? fmt::format("error decoding YAML: {}", body.error().message)
+                           : fmt::format("error decoding patch: {}", body.error().message));
+  return std::move(body->value);
+}
+
+Outcome<Done> check_patch_options(const Query& query, PatchType type) {
+  std::vector<Cause> causes;
+  if (type == PatchType::kApply && query.field_manager.empty())
+    causes.push_back({.reason = std::string(kCauseRequired),
+                      .message = "Required value: is required for apply patch",
+                      .field = "fieldManager"});
+  if (type != PatchType::kApply && query.force)
+    causes.push_back({.reason = std::string(kCauseForbidden),
+                      .message = "Forbidden: may not be specified for non-apply patch",
+                      .field = "force"});
+  if (!causes.empty())
+    return invalid({.group = "meta.k8s.io", .name = "PatchOptions"}, "", std::move(causes));
+  return check_write_options(query, "PatchOptions");
+}
+
+Outcome<Reply> patch(ServerState& state, Request& request) {
+  OUTCOME_TRY(const PatchType type, patch_type(*request.info, request.call->content_type));
+  OUTCOME_CHECK(check_patch_options(request.query, type));
+  OUTCOME_TRY(const Json body, read_patch(state, request, type));
+  const ObjectPtr old = state.table.get(request.resource, request.key());
+  const bool creates = type == PatchType::kApply && request.route.subresource.empty();
+  if (!old && !creates) return not_found(request.info->resource_name(), request.route.name);
+  if (type == PatchType::kApply) return apply_patch(state, request, old, body);
+  OUTCOME_TRY(Json patched, state.rules.patch(*request.info, type, parsed(*old), body));
+  OUTCOME_TRY(Json object, check_object(state, request, std::move(patched), {}));
+  OUTCOME_CHECK(match_path(request, object));
+  // A patch that takes the version away is not bound to one.
+  Json& meta = metadata_of(object);
+  if (text_at(meta, "resourceVersion").empty())
+    meta["resourceVersion"] = std::to_string(old->version);
+  OUTCOME_TRY(const Written written,
+              store_update(state, request,
+                           {.old = old,
+                            .subresource = request.route.subresource,
+                            .from_patch = true},
+                           std::move(object)));
+  return object_reply(state, request, 200, *written.object);
+}
+
+}  // namespace amdahl::local

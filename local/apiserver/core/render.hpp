@@ -1,0 +1,41 @@
+// Objects and lists in the form a client asked for: whole, metadata only, or as a Table.
+//
+// Pure over the texts that are kept: a whole object is its text, a list their concatenation.
+#pragma once
+
+#include <span>
+#include <string>
+#include <string_view>
+
+#include "local/apiserver/core/server_state.hpp"
+
+namespace amdahl::local {
+
+struct RenderAs {
+  const ResourceInfo* info = nullptr;
+  Accepted accepted = {};
+  std::string include_object = {};  // of a Table's rows: "", None, Metadata, Object
+  bool table_headers = true;
+  WallTime now{};
+};
+RenderAs render_as(const ServerState& state, const Request& request);
+
+std::string render_object(const KindRules& rules, const RenderAs& as, const StoredObject& object);
+
+struct ListMeta {
+  std::uint64_t version = 0;
+  std::string continue_token = {};
+  std::optional<std::size_t> remaining = std::nullopt;
+};
+std::string render_list(const KindRules& rules, const RenderAs& as, const ListMeta& meta,
+                        std::span<const ObjectPtr> items);
+
+// Replies of the verbs. wait_version is set by the caller where the default, the newest version,
+// is too careful.
+Reply object_reply(const ServerState& state, const Request& request, int code,
+                   const StoredObject& object);
+Reply json_reply(const Request& request, int code, const Json& body);
+Reply status_reply(const Status& status);
+Reply text_reply(int code, std::string body);
+
+}  // namespace amdahl::local

@@ -1,0 +1,36 @@
+// Creating and updating objects: the one way into the table, for every verb and the collector.
+//
+// Each function either changes the table or refuses with a Status; a dry run does all but the
+// change. Thread: the server's.
+#pragma once
+
+#include "local/apiserver/core/server_state.hpp"
+
+namespace amdahl::local {
+
+struct Written {
+  ObjectPtr object = {};  // as it is now; of a dry run, as it would be
+  bool created = false;
+};
+
+// `object` is decoded and matches the path.
+Outcome<Written> store_new(ServerState& state, const Request& request, Json object);
+
+struct UpdateOf {
+  ObjectPtr old = {};
+  std::string_view subresource = {};
+  bool tracked = true;     // managed fields are written here; an apply has done it already
+  bool from_patch = false;  // a changed UID is then invalid and not a failed precondition
+};
+Outcome<Written> store_update(ServerState& state, const Request& request, const UpdateOf& update,
+                              Json object);
+
+// Unconditional: versions move, hooks run, nothing is checked.
+ObjectPtr put_object(ServerState& state, const ResourceInfo& info, Json object);
+void remove_object(ServerState& state, const ResourceInfo& info, const StoredObject& object);
+
+// The verbs.
+Outcome<Reply> create(ServerState& state, Request& request);
+Outcome<Reply> update(ServerState& state, Request& request);
+
+}  // namespace amdahl::local
