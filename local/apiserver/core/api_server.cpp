@@ -41,8 +41,7 @@ Outcome<Reply> on_object(ServerState& state, Request& request) {
   const std::string& method = request.call->method;
   if (!request.info->stored) return not_supported(request);
   if (method == "GET")
-    return request.query.watch || request.route.watch ? watch(state, request)
-                                                      : get(state, request);
+    return request.query.watch || request.route.watch ? watch(state, request) : get(state, request);
   if (method == "PUT") return update(state, request);
   if (method == "PATCH") return patch(state, request);
   if (method == "DELETE") return remove(state, request);
@@ -111,7 +110,8 @@ Result<ObjectPtr> restored_object(const KindRules& rules, const Restored& one) {
 }  // namespace
 
 ApiServer::ApiServer(KindRules& rules, Rng rng, Options options)
-    : state_{.rules = rules, .rng = rng, .options = options, .table = ObjectTable(options.history)} {}
+    : state_{
+          .rules = rules, .rng = rng, .options = options, .table = ObjectTable(options.history)} {}
 
 Reply ApiServer::handle(const Call& call, WallTime now) {
   state_.now = std::max(state_.now, now);
@@ -191,9 +191,8 @@ Reply ApiServer::metrics() const {
                         state_.table.storage(id), state_.table.objects(id).size());
   text += fmt::format("# TYPE amdahl_local_version counter\namdahl_local_version {}\n",
                       state_.table.version());
-  text += fmt::format(
-      "# TYPE amdahl_local_history_bytes gauge\namdahl_local_history_bytes {}\n",
-      state_.table.history().bytes());
+  text += fmt::format("# TYPE amdahl_local_history_bytes gauge\namdahl_local_history_bytes {}\n",
+                      state_.table.history().bytes());
   Reply reply{.content_type = "text/plain; version=0.0.4"};
   reply.body = std::move(text);
   return reply;

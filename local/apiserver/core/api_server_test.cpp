@@ -73,8 +73,8 @@ TEST_CASE("create refuses with Kubernetes' texts") {
       {kWidgets, R"({"metadata":{"name":"a"}})", 400, "BadRequest", ""},
       {kWidgets, kWidget + R"("metadata":{"name":"a"},"spec":{"size":-1}})", 422, "Invalid",
        "Widget.example.com \"a\" is invalid: spec.size: Invalid value: -1: must not be negative"},
-      {kMaps + "?fieldValidation=Strict", R"({"metadata":{"name":"a"},"bogus":1,"x":1,"x":2})",
-       400, "BadRequest",
+      {kMaps + "?fieldValidation=Strict", R"({"metadata":{"name":"a"},"bogus":1,"x":1,"x":2})", 400,
+       "BadRequest",
        "ConfigMap in version \"v1\" cannot be handled as a ConfigMap: strict decoding error: "
        "duplicate field \"x\", unknown field \"bogus\""},
       {"/api/v1/configmaps", R"({"metadata":{"name":"a"}})", 405, "MethodNotAllowed",
@@ -108,8 +108,7 @@ TEST_CASE("A refusal has details") {
 
 TEST_CASE("generateName makes names with Kubernetes' alphabet") {
   TestServer test;
-  const Got got =
-      test.make("namespaces/default/pods", R"({"metadata":{"generateName":"train-"}})");
+  const Got got = test.make("namespaces/default/pods", R"({"metadata":{"generateName":"train-"}})");
   const std::string name = got.body["metadata"]["name"];
   CHECK(name.size() == 11);
   CHECK(name.starts_with("train-"));
@@ -163,8 +162,7 @@ TEST_CASE("update refuses what does not fit") {
   CHECK(test.call("PUT", kMaps + "/b", R"({"metadata":{"name":"b"}})").status == 404);
   const Got renamed = test.call("PUT", kMaps + "/a", R"({"metadata":{"name":"c"}})");
   CHECK(renamed.status == 400);
-  CHECK(renamed.message() ==
-        "the name of the object (c) does not match the name on the URL (a)");
+  CHECK(renamed.message() == "the name of the object (c) does not match the name on the URL (a)");
   const Got other = test.call("PUT", kMaps + "/a", R"({"metadata":{"name":"a","uid":"x"}})");
   CHECK(other.status == 409);
   CHECK(other.message().find("Precondition failed: UID in precondition: x") != std::string::npos);
@@ -196,7 +194,8 @@ TEST_CASE("Times of managed fields alone are no change") {
 TEST_CASE("status and spec are written through different doors") {
   TestServer test;
   Json object = test.call("POST", kWidgets, kWidget + R"("metadata":{"name":"w"},
-      "spec":{"size":1},"status":{"x":1}})").body;
+      "spec":{"size":1},"status":{"x":1}})")
+                    .body;
   CHECK_FALSE(object.contains("status"));
   object["status"] = {{"ready", true}};
   object["spec"]["size"] = 2;
@@ -241,8 +240,8 @@ TEST_CASE("get follows resourceVersion") {
 
 TEST_CASE("Bodies may be YAML and are bounded") {
   TestServer test;
-  const Got yaml = test.call("POST", kMaps, "metadata: {name: y}\ndata: {k: v}\n",
-                             "application/yaml");
+  const Got yaml =
+      test.call("POST", kMaps, "metadata: {name: y}\ndata: {k: v}\n", "application/yaml");
   CHECK(yaml.status == 201);
   CHECK(yaml.body["data"]["k"] == "v");
   const Got odd = test.call("POST", kMaps, "{}", "text/plain");
@@ -295,8 +294,9 @@ TEST_CASE("Paths that are no resources") {
   CHECK(test.get("/apis/none").status == 404);
   CHECK(test.get("/apis/none/v1/things").reply.body == "404 page not found\n");
   CHECK(test.get("/api/v1/namespaces/default/nodes").status == 404);
-  CHECK(test.get("/metrics").reply.body.find("apiserver_storage_objects{resource=\"namespaces\"} 2")
-        != std::string::npos);
+  CHECK(test.get("/metrics")
+            .reply.body.find("apiserver_storage_objects{resource=\"namespaces\"} 2") !=
+        std::string::npos);
   CHECK(test.call("POST", "/version").status == 405);
   CHECK(test.call("PUT", kMaps).status == 405);
   CHECK(test.get(kMaps + "/a/log").status == 404);
@@ -327,8 +327,10 @@ TEST_CASE("load restores objects and never reuses a version") {
     CHECK(one.version == last + 1);
     last = one.version;
     const std::string at = one.storage + ":" + one.key;
-    if (one.object) kept[at] = {.storage = one.storage, .text = one.object->text};
-    else kept.erase(at);
+    if (one.object)
+      kept[at] = {.storage = one.storage, .text = one.object->text};
+    else
+      kept.erase(at);
   }
   CHECK(first.server.take_mutations().empty());
   std::vector<Restored> objects;

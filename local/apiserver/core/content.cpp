@@ -42,10 +42,12 @@ std::optional<Accepted> understood(std::string_view clause) {
   if (as.empty()) return accepted;
   if (group != "meta.k8s.io") return std::nullopt;
   if (accepted.meta_version != "v1" && accepted.meta_version != "v1beta1") return std::nullopt;
-  if (as == "Table") accepted.form = ObjectForm::kTable;
+  if (as == "Table")
+    accepted.form = ObjectForm::kTable;
   else if (as == "PartialObjectMetadata" || as == "PartialObjectMetadataList")
     accepted.form = ObjectForm::kMetadata;
-  else return std::nullopt;
+  else
+    return std::nullopt;
   return accepted;
 }
 
@@ -55,9 +57,7 @@ class StrictReader : public nlohmann::detail::json_sax_dom_parser<Json> {
   using Base = nlohmann::detail::json_sax_dom_parser<Json>;
   explicit StrictReader(Body& body) : Base(body.value, false), body_(body) {}
 
-  bool start_object(std::size_t size) {
-    return enter(false) && Base::start_object(size);
-  }
+  bool start_object(std::size_t size) { return enter(false) && Base::start_object(size); }
   bool start_array(std::size_t size) { return enter(true) && Base::start_array(size); }
   bool end_object() {
     levels_.pop_back();
@@ -100,8 +100,10 @@ class StrictReader : public nlohmann::detail::json_sax_dom_parser<Json> {
   std::string path() const {
     std::string text;
     for (const Level& level : levels_) {
-      if (level.array) text += fmt::format("[{}]", level.index == 0 ? 0 : level.index - 1);
-      else text += (text.empty() ? "" : ".") + level.key;
+      if (level.array)
+        text += fmt::format("[{}]", level.index == 0 ? 0 : level.index - 1);
+      else
+        text += (text.empty() ? "" : ".") + level.key;
     }
     return text;
   }
@@ -135,8 +137,8 @@ Outcome<Body> parse_body(std::string_view bytes, BodyFormat format) {
   Body body;
   if (format == BodyFormat::kYaml) {
     auto node = kube::parse_yaml(bytes, "body");
-    if (!node) return bad_request(fmt::format("error converting YAML to JSON: {}",
-                                              node.error().context));
+    if (!node)
+      return bad_request(fmt::format("error converting YAML to JSON: {}", node.error().context));
     body.value = kube::to_json(*node);
     return body;
   }

@@ -14,21 +14,23 @@ std::string summary(std::string_view body) {
   const bool cut = body.size() > kSummaryBytes;
   const std::string_view seen = body.substr(0, kSummaryBytes);
   std::string text;
-  if (body.front() == '{') text = seen;
+  if (body.front() == '{')
+    text = seen;
   else
     for (const char c : seen) text += fmt::format("{:02x}", static_cast<unsigned char>(c));
   return cut ? text + " ..." : text;
 }
 
 Status unrecognized(const Request& request, std::string_view why) {
-  return bad_request(fmt::format("the object provided is unrecognized (must be of type {}): {} ({})",
-                                 request.info->kind, why, summary(request.call->body)));
+  return bad_request(
+      fmt::format("the object provided is unrecognized (must be of type {}): {} ({})",
+                  request.info->kind, why, summary(request.call->body)));
 }
 
 Status cannot_be(const Request& request, const Json& object, std::string_view why) {
   return bad_request(fmt::format("{} in version \"{}\" cannot be handled as a {}: {}",
-                                 text_at(object, "kind"), request.info->version,
-                                 request.info->kind, why));
+                                 text_at(object, "kind"), request.info->version, request.info->kind,
+                                 why));
 }
 
 // A built-in kind may leave out what the path says already; a custom one may not.
@@ -43,18 +45,17 @@ Outcome<Done> check_kind(const Request& request, Json& object) {
   const std::string api_version = text_at(object, "apiVersion");
   if (kind.empty() && info.custom) {
     const std::string text = json_text(object);
-    return unrecognized(request, fmt::format("Object 'Kind' is missing in '{}'",
-                                             text.substr(0, kBodyDepthMax)));
+    return unrecognized(
+        request, fmt::format("Object 'Kind' is missing in '{}'", text.substr(0, kBodyDepthMax)));
   }
   if (kind.empty()) object["kind"] = kind = info.kind;
   if (api_version.empty()) object["apiVersion"] = info.api_version();
   if (kind != info.kind)
-    return cannot_be(request, object,
-                     fmt::format("no kind \"{}\" is served at this path", kind));
+    return cannot_be(request, object, fmt::format("no kind \"{}\" is served at this path", kind));
   if (!api_version.empty() && api_version != info.api_version())
-    return bad_request(fmt::format(
-        "the API version in the data ({}) does not match the expected API version ({})",
-        api_version, info.api_version()));
+    return bad_request(
+        fmt::format("the API version in the data ({}) does not match the expected API version ({})",
+                    api_version, info.api_version()));
   return Done{};
 }
 

@@ -44,7 +44,8 @@ enum class Grace : std::uint8_t { kNone, kPending, kGiven };
 std::int64_t pod_grace(const Json& pod, const DeleteOptions& options) {
   const auto spec = pod.find("spec");
   std::int64_t period = 0;
-  if (options.grace_period_seconds) period = *options.grace_period_seconds;
+  if (options.grace_period_seconds)
+    period = *options.grace_period_seconds;
   else if (spec != pod.end())
     period = number_at(*spec, "terminationGracePeriodSeconds").value_or(0);
   const bool scheduled = spec != pod.end() && !text_at(*spec, "nodeName").empty();
@@ -224,18 +225,15 @@ Outcome<Reply> remove_collection(ServerState& state, Request& request) {
   OUTCOME_TRY(const DeleteOptions options, read_delete_options(state, request));
   OUTCOME_TRY(const Selection selection, selection_of(state, request));
   const std::uint64_t seen = state.table.version();
-  const std::size_t limit = request.query.limit > 0
-                                ? static_cast<std::size_t>(request.query.limit)
-                                : kCollectionMax;
-  const Page page =
-      state.table.page(request.resource,
-                       {.prefix = selection.prefix, .version = seen, .limit = limit},
-                       [&](const StoredObject& object) { return selection.matches(object); });
+  const std::size_t limit =
+      request.query.limit > 0 ? static_cast<std::size_t>(request.query.limit) : kCollectionMax;
+  const Page page = state.table.page(
+      request.resource, {.prefix = selection.prefix, .version = seen, .limit = limit},
+      [&](const StoredObject& object) { return selection.matches(object); });
   for (const ObjectPtr& item : page.items)
     OUTCOME_CHECK(delete_object(state, *request.info, item, options));
   Reply reply{.wait_version = state.table.version()};
-  reply.body =
-      render_list(state.rules, render_as(state, request), {.version = seen}, page.items);
+  reply.body = render_list(state.rules, render_as(state, request), {.version = seen}, page.items);
   return reply;
 }
 

@@ -15,8 +15,9 @@ void make_map(TestServer& test, const std::string& more = "") {
 
 // On a node, so that its deletion takes time.
 void make_pod(TestServer& test) {
-  test.make("namespaces/default/pods",
-            R"({"metadata":{"name":"p"},"spec":{"nodeName":"n","terminationGracePeriodSeconds":20}})");
+  test.make(
+      "namespaces/default/pods",
+      R"({"metadata":{"name":"p"},"spec":{"nodeName":"n","terminationGracePeriodSeconds":20}})");
 }
 
 }  // namespace
@@ -28,7 +29,8 @@ TEST_CASE("delete answers with a Status or the object") {
   const Got got = test.call("DELETE", kMap);
   CHECK(got.status == 200);
   CHECK(got.body == Json::parse(R"({"kind":"Status","apiVersion":"v1","metadata":{},
-      "status":"Success","details":{"name":"a","kind":"configmaps","uid":")" + uid + R"("}})"));
+      "status":"Success","details":{"name":"a","kind":"configmaps","uid":")" +
+                                uid + R"("}})"));
   CHECK(test.call("DELETE", kMap).status == 404);
 }
 
@@ -120,8 +122,8 @@ TEST_CASE("deletecollection deletes what is selected") {
   for (const char* name : {"a", "b", "c"})
     test.make("namespaces/default/configmaps", R"({"metadata":{"name":")" + std::string(name) +
                                                    R"(","labels":{"n":")" + name + R"("}}})");
-  const Got got = test.call("DELETE",
-                            "/api/v1/namespaces/default/configmaps?labelSelector=n%20in%20(a,b)");
+  const Got got =
+      test.call("DELETE", "/api/v1/namespaces/default/configmaps?labelSelector=n%20in%20(a,b)");
   CHECK(got.status == 200);
   CHECK(TestServer::names(got.body) == std::vector<std::string>{"default/a", "default/b"});
   CHECK(TestServer::names(test.get("/api/v1/configmaps").body) ==
@@ -131,8 +133,7 @@ TEST_CASE("deletecollection deletes what is selected") {
 TEST_CASE("A namespace goes after its content") {
   TestServer test;
   test.make("namespaces/other/configmaps", R"({"metadata":{"name":"a"}})");
-  test.make("namespaces/other/configmaps",
-            R"({"metadata":{"name":"b","finalizers":["x/y"]}})");
+  test.make("namespaces/other/configmaps", R"({"metadata":{"name":"b","finalizers":["x/y"]}})");
   const std::string path = "/api/v1/namespaces/other";
   const Got marked = test.call("DELETE", path);
   CHECK(marked.status == 200);
@@ -149,8 +150,7 @@ TEST_CASE("A namespace goes after its content") {
   CHECK(test.get(path).status == 404);
   const Got kept = test.call("DELETE", "/api/v1/namespaces/default");
   CHECK(kept.status == 403);
-  CHECK(kept.message() ==
-        "namespaces \"default\" is forbidden: this namespace may not be deleted");
+  CHECK(kept.message() == "namespaces \"default\" is forbidden: this namespace may not be deleted");
 }
 
 TEST_CASE("finalize changes nothing but spec.finalizers") {

@@ -43,8 +43,10 @@ std::optional<FieldTerm> parse_term(std::string_view text) {
   for (std::size_t at = 0; at < text.size(); ++at) {
     const std::string_view rest = text.substr(at);
     std::size_t width = 0;
-    if (rest.starts_with("!=") || rest.starts_with("==")) width = 2;
-    else if (rest.starts_with('=')) width = 1;
+    if (rest.starts_with("!=") || rest.starts_with("=="))
+      width = 2;
+    else if (rest.starts_with('='))
+      width = 1;
     if (width == 0) continue;
     auto value = unescaped(rest.substr(width));
     if (!value) return std::nullopt;
@@ -69,8 +71,7 @@ Outcome<FieldSelector> FieldSelector::parse(std::string_view text) {
     if (part.empty()) continue;
     auto term = parse_term(part);
     if (!term || selector.terms_.size() == kFieldTermsMax)
-      return bad_request(
-          fmt::format("invalid selector: '{}'; can't understand '{}'", text, part));
+      return bad_request(fmt::format("invalid selector: '{}'; can't understand '{}'", text, part));
     selector.terms_.push_back(std::move(*term));
   }
   return selector;

@@ -49,9 +49,8 @@ GcPlan orphan(const ObjectTable& table, const Item& owner) {
 }
 
 bool blocks(const StoredObject& dependent, const std::string& owner) {
-  return std::ranges::any_of(dependent.owners, [&](const OwnerRef& ref) {
-    return ref.uid == owner && ref.blocks;
-  });
+  return std::ranges::any_of(dependent.owners,
+                             [&](const OwnerRef& ref) { return ref.uid == owner && ref.blocks; });
 }
 
 // The owner goes once no dependent blocks it; they were queued when it was marked.
@@ -121,8 +120,10 @@ void drop_owners(Json& meta, const std::vector<std::string>& uids) {
   Json kept = Json::array();
   for (Json& ref : refs)
     if (std::ranges::find(uids, text_at(ref, "uid")) == uids.end()) kept.push_back(std::move(ref));
-  if (kept.empty()) meta.erase("ownerReferences");
-  else refs = std::move(kept);
+  if (kept.empty())
+    meta.erase("ownerReferences");
+  else
+    refs = std::move(kept);
 }
 
 void drop_finalizer(ServerState& state, const ResourceInfo& info, const ObjectPtr& object,
@@ -134,7 +135,8 @@ void drop_finalizer(ServerState& state, const ResourceInfo& info, const ObjectPt
   const bool namespaces = info.plural == "namespaces" && info.group.empty();
   if (finalizers_of(meta).empty() && object->deleting && graceless && !namespaces)
     remove_object(state, info, *object);
-  else put_object(state, info, std::move(changed));
+  else
+    put_object(state, info, std::move(changed));
 }
 
 void perform(ServerState& state, const GcAction& action) {
@@ -150,7 +152,8 @@ void perform(ServerState& state, const GcAction& action) {
     Json changed = parsed(*object);
     Json& meta = metadata_of(changed);
     if (!meta.contains("ownerReferences")) return;
-    if (action.step == GcStep::kDropOwners) drop_owners(meta, action.owners);
+    if (action.step == GcStep::kDropOwners)
+      drop_owners(meta, action.owners);
     else
       for (Json& ref : meta["ownerReferences"]) ref["blockOwnerDeletion"] = false;
     put_object(state, *info, std::move(changed));
@@ -162,10 +165,9 @@ bool empty_out(ServerState& state, ResourceId resource, std::string_view prefix,
                std::size_t& budget) {
   const ResourceInfo* info = state.rules.find_storage(state.table.storage(resource));
   if (info == nullptr) return true;
-  const Page page =
-      state.table.page(resource,
-                       {.prefix = prefix, .version = state.table.version(), .limit = budget + 1},
-                       [](const StoredObject&) { return true; });
+  const Page page = state.table.page(
+      resource, {.prefix = prefix, .version = state.table.version(), .limit = budget + 1},
+      [](const StoredObject&) { return true; });
   for (const ObjectPtr& object : page.items) {
     if (object->deleting) continue;
     if (budget == 0) return false;
@@ -185,12 +187,15 @@ void finish_namespace(ServerState& state, const ResourceInfo& info, const Object
     for (const Json& one : spec->value("finalizers", Json::array()))
       if (one != "kubernetes") kept.push_back(one);
     others = kept.size();
-    if (kept.empty()) spec->erase("finalizers");
-    else (*spec)["finalizers"] = std::move(kept);
+    if (kept.empty())
+      spec->erase("finalizers");
+    else
+      (*spec)["finalizers"] = std::move(kept);
   }
   if (others == 0 && finalizers_of(metadata_of(changed)).empty())
     remove_object(state, info, *object);
-  else if (changed != parsed(*object)) put_object(state, info, std::move(changed));
+  else if (changed != parsed(*object))
+    put_object(state, info, std::move(changed));
 }
 
 void sweep_namespaces(ServerState& state, std::size_t& budget) {

@@ -84,7 +84,8 @@ TEST_CASE("Orphans lose the reference and stay") {
   const Owner root = family.add("root");
   family.add("child", {root});
   family.remove("root", "Orphan");
-  CHECK(family.get(Family::at("root")).body["metadata"]["finalizers"] == Json::parse(R"(["orphan"])"));
+  CHECK(family.get(Family::at("root")).body["metadata"]["finalizers"] ==
+        Json::parse(R"(["orphan"])"));
   family.settle();
   CHECK(family.left() == Names{"default/child"});
   CHECK_FALSE(family.get(Family::at("child")).body["metadata"].contains("ownerReferences"));
@@ -145,10 +146,10 @@ TEST_CASE("An owner is who its UID says") {
     bool stays;
   };
   const Owner real = family.add("real");
-  const Owner node = {.kind = "Node",
-                      .name = "n",
-                      .uid = family.make("nodes", R"({"metadata":{"name":"n"}})")
-                                 .body["metadata"]["uid"]};
+  const Owner node = {
+      .kind = "Node",
+      .name = "n",
+      .uid = family.make("nodes", R"({"metadata":{"name":"n"}})").body["metadata"]["uid"]};
   const std::vector<Row> rows = {
       {"good", real, true},
       {"cluster-owner", node, true},

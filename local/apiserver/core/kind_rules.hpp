@@ -34,10 +34,10 @@ struct ResourceInfo {
   bool stored = true;                 // false: create is answered by KindRules::answer_review
   bool unconditional_update = false;  // an update may leave out the version
   bool create_on_update = false;
-  bool returns_deleted = false;   // a delete answers with the object and not with a Status
-  bool graceful_delete = false;   // pods
+  bool returns_deleted = false;     // a delete answers with the object and not with a Status
+  bool graceful_delete = false;     // pods
   bool orphans_by_default = false;  // a delete without a policy orphans the dependents
-  bool observed = false;          // changed() wants to know about writes: CRDs
+  bool observed = false;            // changed() wants to know about writes: CRDs
 
   std::string api_version() const { return group.empty() ? version : group + "/" + version; }
   GroupName resource_name() const { return {.group = group, .name = plural}; }
@@ -74,7 +74,8 @@ class KindRules {
 
   // Drops what the schema does not know and returns the texts: unknown field "spec.x".
   // A wrong type is a Status (400).
-  virtual Outcome<std::vector<std::string>> decode(const ResourceInfo& info, Json& object) const = 0;
+  virtual Outcome<std::vector<std::string>> decode(const ResourceInfo& info,
+                                                   Json& object) const = 0;
   virtual void apply_defaults(const ResourceInfo& info, Json& object) const = 0;
   // Clears what a client may not set, sets generation and the status a new object has.
   virtual void prepare_create(const ResourceInfo& info, Json& object, WallTime now) const = 0;
@@ -123,7 +124,8 @@ class KindRules {
   virtual Outcome<Json> answer_review(const Review& review) const = 0;
 
   // /api, /apis/..., /openapi/..., /version: whatever is no resource and no health check.
-  virtual std::optional<Document> document(std::string_view path, std::string_view accept) const = 0;
+  virtual std::optional<Document> document(std::string_view path,
+                                           std::string_view accept) const = 0;
 };
 
 }  // namespace amdahl::local

@@ -12,9 +12,8 @@ const std::string kMaps = "/api/v1/configmaps";
 
 void fill(TestServer& test) {
   for (const char* name : {"a", "b", "c"})
-    test.make("namespaces/default/configmaps",
-              R"({"metadata":{"name":")" + std::string(name) + R"(","labels":{"n":")" + name +
-                  R"("}}})");
+    test.make("namespaces/default/configmaps", R"({"metadata":{"name":")" + std::string(name) +
+                                                   R"(","labels":{"n":")" + name + R"("}}})");
   test.make("namespaces/other/configmaps", R"({"metadata":{"name":"a"}})");
 }
 
@@ -111,8 +110,9 @@ TEST_CASE("A forgotten page says how to go on") {
   const Got gone = test.get(kMaps + "?limit=2&continue=" + token);
   CHECK(gone.status == 410);
   CHECK(gone.reason() == "Expired");
-  CHECK(gone.message().starts_with("The provided continue parameter is too old to display a "
-                                   "consistent list result."));
+  CHECK(
+      gone.message().starts_with("The provided continue parameter is too old to display a "
+                                 "consistent list result."));
   const std::string rest = gone.body["metadata"]["continue"];
   const Got more = test.get(kMaps + "?continue=" + rest);
   CHECK(TestServer::names(more.body) == Names{"default/bb", "default/c", "other/a"});

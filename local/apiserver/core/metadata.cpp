@@ -10,8 +10,9 @@
 namespace amdahl::local {
 namespace {
 
-constexpr std::array kTexts = {"name",        "generateName",      "namespace",        "uid",
-                               "selfLink",    "resourceVersion",   "creationTimestamp", "deletionTimestamp"};
+constexpr std::array kTexts = {
+    "name",     "generateName",    "namespace",         "uid",
+    "selfLink", "resourceVersion", "creationTimestamp", "deletionTimestamp"};
 constexpr std::array kNumbers = {"generation", "deletionGracePeriodSeconds"};
 constexpr std::array kTextMaps = {"labels", "annotations"};
 
@@ -31,9 +32,9 @@ const char* go_kind(const Json& json) {
 }
 
 Status wrong_type(const Json& json, std::string_view path, std::string_view wanted) {
-  return bad_request(fmt::format(
-      "json: cannot unmarshal {} into Go struct field ObjectMeta.{} of type {}", go_kind(json),
-      path, wanted));
+  return bad_request(
+      fmt::format("json: cannot unmarshal {} into Go struct field ObjectMeta.{} of type {}",
+                  go_kind(json), path, wanted));
 }
 
 bool text_map(const Json& json) {
@@ -85,15 +86,13 @@ Outcome<Done> check_times(const Json& meta) {
 
 Outcome<Done> check_lists(const Json& meta) {
   if (const auto found = meta.find("finalizers"); found != meta.end()) {
-    const bool fits =
-        found->is_array() && found->size() <= kFinalizersMax &&
-        std::ranges::all_of(*found, [](const Json& one) { return one.is_string(); });
+    const bool fits = found->is_array() && found->size() <= kFinalizersMax &&
+                      std::ranges::all_of(*found, [](const Json& one) { return one.is_string(); });
     if (!fits) return wrong_type(*found, "metadata.finalizers", "[]string");
   }
   if (const auto found = meta.find("managedFields"); found != meta.end()) {
-    const bool fits = found->is_array() && std::ranges::all_of(*found, [](const Json& one) {
-                        return one.is_object();
-                      });
+    const bool fits = found->is_array() &&
+                      std::ranges::all_of(*found, [](const Json& one) { return one.is_object(); });
     if (!fits) return wrong_type(*found, "metadata.managedFields", "[]v1.ManagedFieldsEntry");
   }
   return Done{};
@@ -149,8 +148,10 @@ std::vector<std::string> finalizers_of(const Json& meta) {
 }
 
 void set_finalizers(Json& meta, const std::vector<std::string>& finalizers) {
-  if (finalizers.empty()) meta.erase("finalizers");
-  else meta["finalizers"] = finalizers;
+  if (finalizers.empty())
+    meta.erase("finalizers");
+  else
+    meta["finalizers"] = finalizers;
 }
 
 bool remove_finalizer(Json& meta, std::string_view finalizer) {

@@ -56,18 +56,24 @@ class Model {
   void one_step() {
     const std::string key = any_key();
     const std::size_t kind = rng_.below(10);
-    if (kind < 4) create(key);
-    else if (kind < 7) update(key);
-    else if (kind < 9) remove(key);
-    else if (viewers_.size() < 6) open_viewer();
+    if (kind < 4)
+      create(key);
+    else if (kind < 7)
+      update(key);
+    else if (kind < 9)
+      remove(key);
+    else if (viewers_.size() < 6)
+      open_viewer();
   }
   // What the server says has to be what the model says, and a version is never seen twice.
   void wrote(const std::string& key, const Got& got, bool removed) {
     State next = states_.rbegin()->second;
     const std::uint64_t version = test_.server.version();
     REQUIRE(version > states_.rbegin()->first);
-    if (removed) next.erase(key);
-    else next[key] = text_at(got.body["metadata"], "resourceVersion");
+    if (removed)
+      next.erase(key);
+    else
+      next[key] = text_at(got.body["metadata"], "resourceVersion");
     if (!removed) CHECK(next[key] == std::to_string(version));
     CHECK(got.reply.wait_version == version);
     states_[version] = std::move(next);
@@ -77,7 +83,8 @@ class Model {
     const std::string target = path(key);
     const Got got = test_.call("POST", target.substr(0, target.rfind('/')),
                                R"({"metadata":{"name":")" + name + R"("}})");
-    if (states_.rbegin()->second.contains(key)) CHECK(got.status == 409);
+    if (states_.rbegin()->second.contains(key))
+      CHECK(got.status == 409);
     else {
       REQUIRE(got.status == 201);
       wrote(key, got, false);
@@ -91,8 +98,10 @@ class Model {
                              R"(","resourceVersion":")" + version + R"("},"data":{"n":")" +
                              std::to_string(++counter_) + R"("}})";
     const Got got = test_.call("PUT", path(key), body);
-    if (found == now.end()) CHECK(got.status == 404);
-    else if (version != found->second) CHECK(got.status == 409);
+    if (found == now.end())
+      CHECK(got.status == 404);
+    else if (version != found->second)
+      CHECK(got.status == 409);
     else {
       REQUIRE(got.status == 200);
       wrote(key, got, false);
@@ -164,8 +173,8 @@ class Model {
     State seen;
     std::string token;
     do {
-      const Got page = test_.get("/api/v1/configmaps?limit=3" +
-                                 (token.empty() ? "" : "&continue=" + token));
+      const Got page =
+          test_.get("/api/v1/configmaps?limit=3" + (token.empty() ? "" : "&continue=" + token));
       if (page.status == 410) return;
       REQUIRE(page.status == 200);
       CHECK(text_at(page.body["metadata"], "resourceVersion") == std::to_string(version));

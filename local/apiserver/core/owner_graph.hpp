@@ -33,7 +33,7 @@ class OwnerGraph {
   // UIDs of the objects that name this one as an owner.
   const std::set<std::string>& dependents(const std::string& uid) const;
 
-  void touch(const std::string& uid);        // look at it (again)
+  void touch(const std::string& uid);         // look at it (again)
   std::optional<std::string> take_touched();  // the oldest one
   bool idle() const { return queue_.empty(); }
 

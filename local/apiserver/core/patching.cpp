@@ -41,13 +41,12 @@ Outcome<Reply> apply_patch(ServerState& state, Request& request, const ObjectPtr
     OUTCOME_TRY(const Written made, store_new(state, request, std::move(object)));
     return object_reply(state, request, 201, *made.object);
   }
-  OUTCOME_TRY(const Written written,
-              store_update(state, request,
-                           {.old = old,
-                            .subresource = request.route.subresource,
-                            .tracked = false,
-                            .from_patch = true},
-                           std::move(object)));
+  OUTCOME_TRY(const Written written, store_update(state, request,
+                                                  {.old = old,
+                                                   .subresource = request.route.subresource,
+                                                   .tracked = false,
+                                                   .from_patch = true},
+                                                  std::move(object)));
   return object_reply(state, request, 200, *written.object);
 }
 
@@ -60,9 +59,9 @@ Outcome<PatchType> patch_type(const ResourceInfo& info, std::string_view content
   if (type == kStrategicPatch && !info.custom) return PatchType::kStrategic;
   if (type == kApplyPatch) return PatchType::kApply;
   return unsupported_media_type(
-      info.custom ? fmt::format("{}, {}, {}", kJsonPatch, kMergePatch, kApplyPatch)
-                  : fmt::format("{}, {}, {}, {}", kJsonPatch, kMergePatch, kStrategicPatch,
-                                kApplyPatch));
+      info.custom
+          ? fmt::format("{}, {}, {}", kJsonPatch, kMergePatch, kApplyPatch)
+          : fmt::format("{}, {}, {}, {}", kJsonPatch, kMergePatch, kStrategicPatch, kApplyPatch));
 }
 
 Outcome<Json> read_patch(const ServerState& state, const Request& request, PatchType type) {
@@ -108,12 +107,11 @@ Outcome<Reply> patch(ServerState& state, Request& request) {
   Json& meta = metadata_of(object);
   if (text_at(meta, "resourceVersion").empty())
     meta["resourceVersion"] = std::to_string(old->version);
-  OUTCOME_TRY(const Written written,
-              store_update(state, request,
-                           {.old = old,
-                            .subresource = request.route.subresource,
-                            .from_patch = true},
-                           std::move(object)));
+  OUTCOME_TRY(
+      const Written written,
+      store_update(state, request,
+                   {.old = old, .subresource = request.route.subresource, .from_patch = true},
+                   std::move(object)));
   return object_reply(state, request, 200, *written.object);
 }
 

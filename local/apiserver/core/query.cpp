@@ -17,8 +17,7 @@ Outcome<std::int64_t> integer(const std::string& text) {
   const char* end = text.data() + text.size();
   const auto [at, error] = std::from_chars(text.data(), end, value);
   if (error == std::errc::result_out_of_range)
-    return bad_request(
-        fmt::format("strconv.ParseInt: parsing \"{}\": value out of range", text));
+    return bad_request(fmt::format("strconv.ParseInt: parsing \"{}\": value out of range", text));
   if (error != std::errc() || at != end)
     return bad_request(fmt::format("strconv.ParseInt: parsing \"{}\": invalid syntax", text));
   return value;
@@ -36,13 +35,12 @@ bool read_text(const std::string& key, const std::string& value, Query& query) {
     std::string_view key = {};
     std::string Query::* member = nullptr;
   };
-  static constexpr std::array kRows = {
-      Row{"continue", &Query::continue_token},
-      Row{"resourceVersion", &Query::resource_version},
-      Row{"resourceVersionMatch", &Query::resource_version_match},
-      Row{"fieldManager", &Query::field_manager},
-      Row{"fieldValidation", &Query::field_validation},
-      Row{"includeObject", &Query::include_object}};
+  static constexpr std::array kRows = {Row{"continue", &Query::continue_token},
+                                       Row{"resourceVersion", &Query::resource_version},
+                                       Row{"resourceVersionMatch", &Query::resource_version_match},
+                                       Row{"fieldManager", &Query::field_manager},
+                                       Row{"fieldValidation", &Query::field_validation},
+                                       Row{"includeObject", &Query::include_object}};
   const auto row = std::ranges::find(kRows, key, &Row::key);
   if (row == kRows.end()) return false;
   query.*(row->member) = value;
@@ -50,13 +48,20 @@ bool read_text(const std::string& key, const std::string& value, Query& query) {
 }
 
 bool read_bool(const std::string& key, const std::string& value, Query& query) {
-  if (key == "watch") query.watch = truth(value);
-  else if (key == "allowWatchBookmarks") query.bookmarks = truth(value);
-  else if (key == "sendInitialEvents") query.send_initial_events = truth(value);
-  else if (key == "force") query.force = truth(value);
-  else if (key == "orphanDependents") query.orphan_dependents = truth(value);
-  else if (key == "pretty") query.pretty = truth(value);
-  else return false;
+  if (key == "watch")
+    query.watch = truth(value);
+  else if (key == "allowWatchBookmarks")
+    query.bookmarks = truth(value);
+  else if (key == "sendInitialEvents")
+    query.send_initial_events = truth(value);
+  else if (key == "force")
+    query.force = truth(value);
+  else if (key == "orphanDependents")
+    query.orphan_dependents = truth(value);
+  else if (key == "pretty")
+    query.pretty = truth(value);
+  else
+    return false;
   return true;
 }
 
@@ -84,7 +89,8 @@ Outcome<Done> read_one(const std::string& key, const std::string& value, Query& 
 }
 
 Cause cause(std::string_view reason, std::string_view field, std::string message) {
-  return {.reason = std::string(reason), .message = std::move(message), .field = std::string(field)};
+  return {
+      .reason = std::string(reason), .message = std::move(message), .field = std::string(field)};
 }
 
 Cause match_forbidden(std::string_view why) {
@@ -96,8 +102,8 @@ std::vector<Cause> list_breaches(const Query& query) {
   const std::string& match = query.resource_version_match;
   if (!match.empty()) {
     if (query.resource_version.empty())
-      causes.push_back(match_forbidden(
-          "resourceVersionMatch is forbidden unless resourceVersion is provided"));
+      causes.push_back(
+          match_forbidden("resourceVersionMatch is forbidden unless resourceVersion is provided"));
     if (!query.continue_token.empty())
       causes.push_back(
           match_forbidden("resourceVersionMatch is forbidden when continue is provided"));
@@ -107,8 +113,8 @@ std::vector<Cause> list_breaches(const Query& query) {
                                          "\"NotOlderThan\", \"\"",
                                          match)));
     if (match == "Exact" && query.resource_version == "0")
-      causes.push_back(match_forbidden(
-          "resourceVersionMatch \"exact\" is forbidden for resourceVersion \"0\""));
+      causes.push_back(
+          match_forbidden("resourceVersionMatch \"exact\" is forbidden for resourceVersion \"0\""));
   }
   if (query.send_initial_events)
     causes.push_back(cause(kCauseForbidden, "sendInitialEvents",
@@ -120,8 +126,8 @@ std::vector<Cause> watch_breaches(const Query& query) {
   std::vector<Cause> causes;
   const std::string& match = query.resource_version_match;
   if (query.send_initial_events && match != "NotOlderThan")
-    causes.push_back(match_forbidden(
-        "sendInitialEvents requires setting resourceVersionMatch to NotOlderThan"));
+    causes.push_back(
+        match_forbidden("sendInitialEvents requires setting resourceVersionMatch to NotOlderThan"));
   if (match.empty()) return causes;
   if (!query.send_initial_events)
     causes.push_back(match_forbidden(
@@ -160,9 +166,9 @@ Outcome<Done> check_list_options(const Query& query) {
 Outcome<Done> check_write_options(const Query& query, std::string_view options) {
   std::vector<Cause> causes;
   if (query.field_manager.size() > kFieldManagerMax)
-    causes.push_back(cause(kCauseTooLong, "fieldManager",
-                           fmt::format("Too long: may not be more than {} bytes",
-                                       kFieldManagerMax)));
+    causes.push_back(
+        cause(kCauseTooLong, "fieldManager",
+              fmt::format("Too long: may not be more than {} bytes", kFieldManagerMax)));
   if (!printable(query.field_manager))
     causes.push_back(
         cause(kCauseInvalid, "fieldManager", "Invalid value: a character cannot be printed"));

@@ -30,8 +30,8 @@ Outcome<ListPlan> continued(const ServerState& state, const Request& request,
     return bad_request("specifying resource version is not allowed when using continue");
   OUTCOME_TRY(const ContinueToken token, decode_continue(query.continue_token));
   ListPlan plan{.start = selection.prefix + token.start};
-  plan.version = token.version < 0 ? state.table.version()
-                                   : static_cast<std::uint64_t>(token.version);
+  plan.version =
+      token.version < 0 ? state.table.version() : static_cast<std::uint64_t>(token.version);
   if (plan.version > state.table.version())
     return too_large_version(plan.version, state.table.version());
   if (state.table.readable(request.resource, plan.version)) return plan;
@@ -108,13 +108,13 @@ Outcome<Reply> list(ServerState& state, Request& request) {
   OUTCOME_CHECK(check_list_options(request.query));
   OUTCOME_TRY(const Selection selection, selection_of(state, request));
   OUTCOME_TRY(const ListPlan plan, plan_list(state, request, selection));
-  const Page page = state.table.page(
-      request.resource,
-      {.prefix = selection.prefix,
-       .start = plan.start,
-       .version = plan.version,
-       .limit = static_cast<std::size_t>(request.query.limit)},
-      [&](const StoredObject& object) { return selection.matches(object); });
+  const Page page =
+      state.table.page(request.resource,
+                       {.prefix = selection.prefix,
+                        .start = plan.start,
+                        .version = plan.version,
+                        .limit = static_cast<std::size_t>(request.query.limit)},
+                       [&](const StoredObject& object) { return selection.matches(object); });
   ListMeta meta{.version = plan.version};
   if (!page.next.empty()) {
     meta.continue_token = encode({.version = static_cast<std::int64_t>(plan.version),

@@ -105,10 +105,9 @@ std::string render_list(const KindRules& rules, const RenderAs& as, const ListMe
     return json_text(json);
   }
   const bool whole = as.accepted.form == ObjectForm::kWhole;
-  std::string text =
-      whole ? list_head(as.info->list_kind, as.info->api_version(), meta)
-            : list_head("PartialObjectMetadataList", "meta.k8s.io/" + as.accepted.meta_version,
-                        meta);
+  std::string text = whole ? list_head(as.info->list_kind, as.info->api_version(), meta)
+                           : list_head("PartialObjectMetadataList",
+                                       "meta.k8s.io/" + as.accepted.meta_version, meta);
   std::size_t bytes = text.size();
   for (const ObjectPtr& item : items) bytes += whole ? item->text.size() + 1 : 0;
   text.reserve(bytes + 2);

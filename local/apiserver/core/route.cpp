@@ -51,7 +51,8 @@ bool resource_path(Segments parts, Route& route) {
     parts = parts.subspan(2);
   }
   if (parts.empty() || parts.size() > 3) return false;
-  if (std::ranges::any_of(parts, [](const std::string& part) { return part.empty(); })) return false;
+  if (std::ranges::any_of(parts, [](const std::string& part) { return part.empty(); }))
+    return false;
   route.plural = parts[0];
   if (parts.size() > 1) route.name = parts[1];
   if (parts.size() > 2) route.subresource = parts[2];
@@ -108,8 +109,8 @@ Outcome<Parameters> parse_query(std::string_view text) {
     if (one.empty()) continue;
     const std::size_t equals = one.find('=');
     auto key = decoded(one.substr(0, equals), true);
-    auto value = equals == std::string_view::npos ? std::string()
-                                                  : decoded(one.substr(equals + 1), true);
+    auto value =
+        equals == std::string_view::npos ? std::string() : decoded(one.substr(equals + 1), true);
     if (!key || !value) return bad_request("invalid URL escape in the query");
     if (parameters.size() == kParametersMax)
       return bad_request(fmt::format("more than {} query parameters", kParametersMax));

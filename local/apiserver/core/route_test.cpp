@@ -80,7 +80,8 @@ TEST_CASE("Query options have Kubernetes' types and texts") {
           "ListOptions.meta.k8s.io \"\" is invalid: resourceVersionMatch: Forbidden: "
           "resourceVersionMatch \"exact\" is forbidden for resourceVersion \"0\""},
       Row{"resourceVersionMatch=x&resourceVersion=1", 422,
-          "ListOptions.meta.k8s.io \"\" is invalid: resourceVersionMatch: Unsupported value: \"x\": "
+          "ListOptions.meta.k8s.io \"\" is invalid: resourceVersionMatch: Unsupported value: "
+          "\"x\": "
           "supported values: \"Exact\", \"NotOlderThan\", \"\""},
       Row{"sendInitialEvents=true", 422,
           "ListOptions.meta.k8s.io \"\" is invalid: sendInitialEvents: Forbidden: "
@@ -96,8 +97,10 @@ TEST_CASE("Query options have Kubernetes' types and texts") {
   REQUIRE(target);
   auto query = parse_query_options(target->parameters);
   Status status;
-  if (!query) status = query.error();
-  else if (auto checked = check_list_options(*query); !checked) status = checked.error();
+  if (!query)
+    status = query.error();
+  else if (auto checked = check_list_options(*query); !checked)
+    status = checked.error();
   CHECK(status.code == row.code);
   CHECK(status.message == row.message);
 }
@@ -147,7 +150,8 @@ TEST_CASE("FieldSelector matches fields, also with escapes") {
   auto selector = FieldSelector::parse(row.text);
   REQUIRE(selector);
   CHECK(selector->matches(object) == row.matches);
-  for (const char* bad : {"a", "a=b=c", R"(a=\)", R"(a=\x)"}) CHECK_FALSE(FieldSelector::parse(bad));
+  for (const char* bad : {"a", "a=b=c", R"(a=\)", R"(a=\x)"})
+    CHECK_FALSE(FieldSelector::parse(bad));
 }
 
 TEST_CASE("Accept chooses a form") {
@@ -178,8 +182,8 @@ TEST_CASE("Accept chooses a form") {
 }
 
 TEST_CASE("parse_body finds repeated fields and bounds the depth") {
-  auto body = parse_body(R"({"a":1,"b":[{"c":1},{"c":1,"d":{"e":1,"e":2}}],"a":2})",
-                         BodyFormat::kJson);
+  auto body =
+      parse_body(R"({"a":1,"b":[{"c":1},{"c":1,"d":{"e":1,"e":2}}],"a":2})", BodyFormat::kJson);
   REQUIRE(body);
   CHECK(body->duplicates ==
         std::vector<std::string>{"duplicate field \"b[1].d.e\"", "duplicate field \"a\""});

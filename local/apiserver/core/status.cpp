@@ -81,8 +81,7 @@ Status already_exists(const GroupName& resource, std::string_view name) {
 
 Status name_not_generated(const GroupName& resource, std::string_view name) {
   Status status = already_exists(resource, name);
-  status.message +=
-      ", the server was not able to generate a unique name for the object";
+  status.message += ", the server was not able to generate a unique name for the object";
   status.retry_after_seconds = 1;
   return status;
 }
@@ -97,8 +96,8 @@ Status forbidden(const GroupName& resource, std::string_view name, std::string_v
 
 Status conflict(const GroupName& resource, std::string_view name, std::string_view why) {
   Status status = about(409, "Conflict", resource, name);
-  status.message = fmt::format("Operation cannot be fulfilled on {} \"{}\": {}",
-                               qualified(resource), name, why);
+  status.message =
+      fmt::format("Operation cannot be fulfilled on {} \"{}\": {}", qualified(resource), name, why);
   return status;
 }
 
@@ -125,19 +124,18 @@ Status expired(std::string_view message) {
 }
 
 Status too_large_version(std::uint64_t wanted, std::uint64_t current) {
-  Status status = plain(
-      504, "Timeout",
-      fmt::format("Timeout: Too large resource version: {}, current: {}", wanted, current));
-  status.causes = {
-      {.reason = "ResourceVersionTooLarge", .message = "Too large resource version"}};
+  Status status =
+      plain(504, "Timeout",
+            fmt::format("Timeout: Too large resource version: {}, current: {}", wanted, current));
+  status.causes = {{.reason = "ResourceVersionTooLarge", .message = "Too large resource version"}};
   status.retry_after_seconds = 1;
   return status;
 }
 
 Status method_not_supported(const GroupName& resource, std::string_view action) {
   Status status = about(405, "MethodNotAllowed", resource, "");
-  status.message = fmt::format("{} is not supported on resources of kind \"{}\"", action,
-                               qualified(resource));
+  status.message =
+      fmt::format("{} is not supported on resources of kind \"{}\"", action, qualified(resource));
   return status;
 }
 

@@ -87,9 +87,8 @@ Status unknown_failure(std::string_view message);
   decl = std::move(*tmp)
 #define OUTCOME_TRY(decl, ...) \
   AMDAHL_OUTCOME_BIND(AMDAHL_OUTCOME_JOIN(amdahl_outcome_, __COUNTER__), decl, __VA_ARGS__)
-#define OUTCOME_CHECK(...)                                                            \
-  do {                                                                                \
-    if (auto amdahl_outcome_check = (__VA_ARGS__); !amdahl_outcome_check)             \
-        [[unlikely]]                                                                  \
-      return ::amdahl::local::Status(std::move(amdahl_outcome_check.error()));        \
+#define OUTCOME_CHECK(...)                                                             \
+  do {                                                                                 \
+    if (auto amdahl_outcome_check = (__VA_ARGS__); !amdahl_outcome_check) [[unlikely]] \
+      return ::amdahl::local::Status(std::move(amdahl_outcome_check.error()));         \
   } while (false)

@@ -60,8 +60,10 @@ std::string object_key(std::string_view ns, std::string_view name) {
 ObjectPtr make_object(Json object, std::uint64_t version, PackedMap fields) {
   auto stored = std::make_shared<StoredObject>();
   Json& meta = metadata_of(object);
-  if (version == 0) meta.erase("resourceVersion");
-  else meta["resourceVersion"] = std::to_string(version);
+  if (version == 0)
+    meta.erase("resourceVersion");
+  else
+    meta["resourceVersion"] = std::to_string(version);
   stored->key = object_key(text_at(meta, "namespace"), text_at(meta, "name"));
   stored->uid = text_at(meta, "uid");
   stored->version = version;

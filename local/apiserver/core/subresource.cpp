@@ -63,8 +63,7 @@ Outcome<Done> check_bindable(const Json& pod, const std::string& name) {
     return conflict(binding, name,
                     fmt::format("pod {} is already assigned to node \"{}\"", name, node));
   if (const auto gates = spec->find("schedulingGates"); gates != spec->end() && !gates->empty())
-    return conflict(binding, name,
-                    fmt::format("pod {} has non-empty .spec.schedulingGates", name));
+    return conflict(binding, name, fmt::format("pod {} has non-empty .spec.schedulingGates", name));
   return Done{};
 }
 
@@ -168,8 +167,7 @@ Outcome<Reply> change_scale(ServerState& state, Request& request) {
   object[place] = replicas.value_or(0);
   const std::string version = text_at(metadata_of(scale), "resourceVersion");
   if (!version.empty()) metadata_of(object)["resourceVersion"] = version;
-  OUTCOME_TRY(const Written written,
-              store_update(state, request, {.old = old}, std::move(object)));
+  OUTCOME_TRY(const Written written, store_update(state, request, {.old = old}, std::move(object)));
   Reply reply = json_reply(request, 200, scale_of(*paths, parsed(*written.object)));
   reply.wait_version = state.table.version();
   return reply;
@@ -235,12 +233,13 @@ Outcome<Reply> review_subresource(ServerState& state, Request& request) {
   OUTCOME_TRY(const ObjectPtr found, existing(state, request));
   OUTCOME_TRY(const Json object, read_plain_object(state, request));
   const Json parent = parsed(*found);
-  OUTCOME_TRY(const Json answer, state.rules.answer_review({.info = request.info,
-                                                            .subresource = request.route.subresource,
-                                                            .parent = &parent,
-                                                            .object = &object,
-                                                            .user = &request.call->user,
-                                                            .now = state.now}));
+  OUTCOME_TRY(const Json answer,
+              state.rules.answer_review({.info = request.info,
+                                         .subresource = request.route.subresource,
+                                         .parent = &parent,
+                                         .object = &object,
+                                         .user = &request.call->user,
+                                         .now = state.now}));
   return json_reply(request, 201, answer);
 }
 

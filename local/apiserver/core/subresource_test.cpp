@@ -20,8 +20,8 @@ TEST_CASE("patch changes an object in three ways") {
   test.make("namespaces/default/configmaps", R"({"metadata":{"name":"a"},"data":{"k":"v"}})");
   CHECK(test.call("PATCH", kMaps + "/a", R"({"data":{"m":"1"}})", kMerge).body["data"]["m"] == "1");
   CHECK(test.call("PATCH", kMaps + "/a", R"({"data":{"s":"1"}})", kStrategic).status == 200);
-  const Got json = test.call("PATCH", kMaps + "/a",
-                             R"([{"op":"remove","path":"/data/k"}])", kJsonPatch);
+  const Got json =
+      test.call("PATCH", kMaps + "/a", R"([{"op":"remove","path":"/data/k"}])", kJsonPatch);
   CHECK(json.body["data"] == Json::parse(R"({"m":"1","s":"1"})"));
   const std::uint64_t before = test.server.version();
   CHECK(test.call("PATCH", kMaps + "/a", R"({"data":{"m":"1"}})", kMerge).status == 200);
@@ -116,8 +116,9 @@ TEST_CASE("binding puts a pod on a node once") {
   CHECK(pod["status"]["conditions"][0]["type"] == "PodScheduled");
   const Got twice = test.call("POST", kPod + "/binding", body);
   CHECK(twice.status == 409);
-  CHECK(twice.message() == "Operation cannot be fulfilled on pods/binding \"p\": pod p is already "
-                           "assigned to node \"n\"");
+  CHECK(twice.message() ==
+        "Operation cannot be fulfilled on pods/binding \"p\": pod p is already "
+        "assigned to node \"n\"");
   CHECK(test.call("POST", kPod + "/binding", R"({"metadata":{"name":"q"}})").status == 400);
   CHECK(test.call("POST", kPod + "/binding", R"({"metadata":{"name":"p"}})").status == 500);
 }
@@ -125,8 +126,9 @@ TEST_CASE("binding puts a pod on a node once") {
 TEST_CASE("eviction deletes with a reason") {
   TestServer test;
   test.make("namespaces/default/pods", R"({"metadata":{"name":"p"},"spec":{"nodeName":"n"}})");
-  const Got refused = test.call("POST", kPod + "/eviction",
-      R"({"metadata":{"name":"p"},"deleteOptions":{"preconditions":{"uid":"x"}}})");
+  const Got refused =
+      test.call("POST", kPod + "/eviction",
+                R"({"metadata":{"name":"p"},"deleteOptions":{"preconditions":{"uid":"x"}}})");
   CHECK(refused.status == 409);
   CHECK(test.server.version() == 3);
   CHECK(test.call("POST", kPod + "/eviction", R"({"metadata":{"name":"p"}})").status == 201);

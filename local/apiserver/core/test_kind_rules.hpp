@@ -13,24 +13,60 @@ namespace amdahl::local {
 class TestKindRules : public KindRules {
  public:
   TestKindRules() {
-    add({.version = "v1", .plural = "namespaces", .kind = "Namespace", .namespaced = false,
-         .has_status = true, .unconditional_update = true, .returns_deleted = true});
-    add({.version = "v1", .plural = "nodes", .kind = "Node", .namespaced = false,
+    add({.version = "v1",
+         .plural = "namespaces",
+         .kind = "Namespace",
+         .namespaced = false,
+         .has_status = true,
+         .unconditional_update = true,
+         .returns_deleted = true});
+    add({.version = "v1",
+         .plural = "nodes",
+         .kind = "Node",
+         .namespaced = false,
          .unconditional_update = true});
-    add({.version = "v1", .plural = "configmaps", .kind = "ConfigMap",
+    add({.version = "v1",
+         .plural = "configmaps",
+         .kind = "ConfigMap",
          .unconditional_update = true});
-    add({.version = "v1", .plural = "pods", .kind = "Pod", .has_status = true,
-         .unconditional_update = true, .returns_deleted = true, .graceful_delete = true});
-    add({.group = "coordination.k8s.io", .version = "v1", .plural = "leases", .kind = "Lease",
+    add({.version = "v1",
+         .plural = "pods",
+         .kind = "Pod",
+         .has_status = true,
+         .unconditional_update = true,
+         .returns_deleted = true,
+         .graceful_delete = true});
+    add({.group = "coordination.k8s.io",
+         .version = "v1",
+         .plural = "leases",
+         .kind = "Lease",
          .create_on_update = true});
-    add({.group = "example.com", .version = "v1", .plural = "widgets", .kind = "Widget",
-         .custom = true, .has_status = true, .has_scale = true});
-    add({.group = "example.com", .version = "v2", .plural = "widgets", .kind = "Widget",
-         .custom = true, .has_status = true, .has_scale = true});
-    add({.group = "authentication.k8s.io", .version = "v1", .plural = "tokenreviews",
-         .kind = "TokenReview", .namespaced = false, .stored = false});
-    add({.group = "apiextensions.k8s.io", .version = "v1", .plural = "customresourcedefinitions",
-         .kind = "CustomResourceDefinition", .namespaced = false, .observed = true});
+    add({.group = "example.com",
+         .version = "v1",
+         .plural = "widgets",
+         .kind = "Widget",
+         .custom = true,
+         .has_status = true,
+         .has_scale = true});
+    add({.group = "example.com",
+         .version = "v2",
+         .plural = "widgets",
+         .kind = "Widget",
+         .custom = true,
+         .has_status = true,
+         .has_scale = true});
+    add({.group = "authentication.k8s.io",
+         .version = "v1",
+         .plural = "tokenreviews",
+         .kind = "TokenReview",
+         .namespaced = false,
+         .stored = false});
+    add({.group = "apiextensions.k8s.io",
+         .version = "v1",
+         .plural = "customresourcedefinitions",
+         .kind = "CustomResourceDefinition",
+         .namespaced = false,
+         .observed = true});
   }
 
   const ResourceInfo* find(std::string_view group, std::string_view version,

@@ -20,8 +20,8 @@ class FailedWatch final : public WatchStream {
     if (told_) return {.ready = Ready::kEnd};
     told_ = true;
     return {.ready = Ready::kFrame,
-            .bytes = fmt::format("{{\"type\":\"ERROR\",\"object\":{}}}\n",
-                                 json_text(to_json(status_)))};
+            .bytes =
+                fmt::format("{{\"type\":\"ERROR\",\"object\":{}}}\n", json_text(to_json(status_)))};
   }
 
  private:
@@ -62,15 +62,16 @@ Outcome<Reply> watch(ServerState& state, Request& request) {
   if (!listing && from <= current && !state.table.readable(request.resource, from))
     return stream_reply(std::make_unique<FailedWatch>(
         too_old(from, state.table.history().floor(request.resource))));
-  ObjectWatch::Plan plan{.info = *request.info,
-                         .resource = request.resource,
-                         .selection = std::move(selection),
-                         .as = render_as(state, request),
-                         .bookmarks = query.bookmarks,
-                         .initial = listing,
-                         .initial_end = query.bookmarks && query.send_initial_events.value_or(false),
-                         .version = from,
-                         .ends = end_of(state, query)};
+  ObjectWatch::Plan plan{
+      .info = *request.info,
+      .resource = request.resource,
+      .selection = std::move(selection),
+      .as = render_as(state, request),
+      .bookmarks = query.bookmarks,
+      .initial = listing,
+      .initial_end = query.bookmarks && query.send_initial_events.value_or(false),
+      .version = from,
+      .ends = end_of(state, query)};
   return stream_reply(std::make_unique<ObjectWatch>(state, std::move(plan)));
 }
 
@@ -141,8 +142,7 @@ WatchStream::Next ObjectWatch::failed(const Status& status) {
   return FailedWatch(status).next();
 }
 
-void ObjectWatch::add_event(std::string& bytes, std::string_view type,
-                            const StoredObject& object) {
+void ObjectWatch::add_event(std::string& bytes, std::string_view type, const StoredObject& object) {
   bytes += "{\"type\":\"";
   bytes += type;
   bytes += "\",\"object\":";
@@ -167,8 +167,7 @@ void ObjectWatch::add_change(std::string& bytes, const Event& event) {
 
 std::string ObjectWatch::bookmark(bool initial_end) {
   next_bookmark_ = state_.now + state_.options.bookmark_every;
-  Json meta = {{"resourceVersion", std::to_string(plan_.version)},
-               {"creationTimestamp", nullptr}};
+  Json meta = {{"resourceVersion", std::to_string(plan_.version)}, {"creationTimestamp", nullptr}};
   if (initial_end) meta["annotations"] = {{"k8s.io/initial-events-end", "true"}};
   const bool whole = plan_.as.accepted.form == ObjectForm::kWhole;
   Json object = {{"kind", whole ? plan_.info.kind : "PartialObjectMetadata"},

@@ -26,8 +26,8 @@ class ObjectWatch final : public WatchStream {
     Selection selection = {};
     RenderAs as = {};
     bool bookmarks = false;
-    bool initial = false;      // first what is there, as ADDED
-    bool initial_end = false;  // and a bookmark after it
+    bool initial = false;       // first what is there, as ADDED
+    bool initial_end = false;   // and a bookmark after it
     std::uint64_t version = 0;  // events after this one
     WallTime ends{};
   };

@@ -2,9 +2,6 @@
 
 #include <fmt/format.h>
 
-#include <algorithm>
-#include <array>
-
 #include "local/apiserver/core/decode.hpp"
 #include "local/apiserver/core/metadata.hpp"
 #include "local/apiserver/core/render.hpp"
@@ -17,7 +14,7 @@ constexpr std::size_t kSuffixLength = 5;
 constexpr std::size_t kGeneratedBaseMax = 63 - kSuffixLength;
 
 std::string random_uid(Rng& rng) {
-  const std::uint64_t high = (rng.next() & ~0xf000ULL) | 0x4000ULL;          // version 4
+  const std::uint64_t high = (rng.next() & ~0xf000ULL) | 0x4000ULL;         // version 4
   const std::uint64_t low = (rng.next() & ~(3ULL << 62U)) | (2ULL << 62U);  // variant 1
   return fmt::format("{:08x}-{:04x}-{:04x}-{:04x}-{:012x}", high >> 32U, (high >> 16U) & 0xffffU,
                      high & 0xffffU, low >> 48U, low & 0xffffffffffffULL);
@@ -95,115 +92,6 @@ Outcome<Written> create_once(ServerState& state, const Request& request, Json ob
   return Written{put_object(state, info, std::move(object)), true};
 }
 
-// Times of managed fields move with every write; alone they are no change.
-void drop_field_times(Json& object) {
-  Json& meta = metadata_of(object);
-  const auto found = meta.find("managedFields");
-  if (found == meta.end() || !found->is_array()) return;
-  for (Json& entry : *found)
-    if (entry.is_object()) entry.erase("time");
-}
-
-bool same_object(Json left, Json right) {
-  drop_field_times(left);
-  drop_field_times(right);
-  return left == right;
-}
-
-Outcome<Done> check_versions(const Request& request, const UpdateOf& update, Json& meta) {
-  const ResourceInfo& info = *request.info;
-  const std::string name(update.old->name());
-  const std::string uid = text_at(meta, "uid");
-  if (!uid.empty() && uid != update.old->uid && !update.from_patch)
-    return conflict(info.resource_name(), name,
-                    fmt::format("StorageError: invalid object, Code: 4, Key: /registry/{}/{}, "
-                                "ResourceVersion: 0, AdditionalErrorMsg: Precondition failed: UID "
-                                "in precondition: {}, UID in object meta: {}",
-                                info.plural, update.old->key, uid, update.old->uid));
-  const std::string version = text_at(meta, "resourceVersion");
-  if (version.empty() || version == "0") {
-    if (info.unconditional_update) return Done{};
-    return invalid(info.resource_name(), name,
-                   {{.reason = std::string(kCauseInvalid),
-                     .message = "Invalid value: 0x0: must be specified for an update",
-                     .field = "metadata.resourceVersion"}});
-  }
-  if (version != std::to_string(update.old->version))
-    return modified_meanwhile(info.resource_name(), name);
-  return Done{};
-}
-
-void keep_system_fields(Json& meta, const Json& old_meta) {
-  const auto keep = [&](const char* key) {
-    if (const auto found = old_meta.find(key); found != old_meta.end()) meta[key] = *found;
-  };
-  if (text_at(meta, "uid").empty()) keep("uid");
-  keep("creationTimestamp");
-  keep("deletionTimestamp");
-  if (!meta.contains("deletionGracePeriodSeconds")) keep("deletionGracePeriodSeconds");
-  meta.erase("generation");
-  keep("generation");
-}
-
-// What no update may change, whatever the kind.
-std::vector<Cause> fixed_breaches(const Json& meta, const Json& old_meta) {
-  std::vector<Cause> causes;
-  for (const char* key : {"uid", "deletionTimestamp", "deletionGracePeriodSeconds"}) {
-    const auto now = meta.find(key);
-    const auto before = old_meta.find(key);
-    const bool same = (now == meta.end()) == (before == old_meta.end()) &&
-                      (now == meta.end() || *now == *before);
-    if (same) continue;
-    causes.push_back({.reason = std::string(kCauseInvalid),
-                      .message = fmt::format("Invalid value: {}: field is immutable",
-                                             now == meta.end() ? "null" : json_text(*now)),
-                      .field = std::string("metadata.") + key});
-  }
-  if (!old_meta.contains("deletionTimestamp")) return causes;
-  const std::vector<std::string> before = finalizers_of(old_meta);
-  std::vector<std::string> added = finalizers_of(meta);
-  std::erase_if(added, [&](const std::string& one) {
-    return std::ranges::find(before, one) != before.end();
-  });
-  if (!added.empty())
-    causes.push_back({.reason = std::string(kCauseForbidden),
-                      .message = fmt::format("Forbidden: no new finalizers can be added if the "
-                                             "object is being deleted, found new finalizers "
-                                             "[]string{{\"{}\"}}",
-                                             fmt::join(added, "\", \"")),
-                      .field = "metadata.finalizers"});
-  return causes;
-}
-
-bool is_namespace(const ResourceInfo& info) {
-  return info.group.empty() && info.plural == "namespaces";
-}
-
-// Its last finalizer went with this update, so the object does.
-bool goes_now(const ResourceInfo& info, const Json& object, const Json& old) {
-  const Json& old_meta = metadata_of(old);
-  if (!finalizers_of(metadata_of(object)).empty()) return false;
-  if (!old_meta.contains("deletionTimestamp")) return false;
-  if (number_at(old_meta, "deletionGracePeriodSeconds").value_or(0) != 0) return false;
-  if (!is_namespace(info)) return true;
-  const auto spec = object.find("spec");
-  if (spec == object.end() || !spec->is_object()) return true;
-  const auto finalizers = spec->find("finalizers");
-  return finalizers == spec->end() || finalizers->empty();
-}
-
-void finalize_only(Json& object, const Json& old) {
-  const auto spec = object.find("spec");
-  Json finalizers = Json::array();
-  if (spec != object.end() && spec->is_object() && spec->contains("finalizers"))
-    finalizers = (*spec)["finalizers"];
-  Json version = metadata_of(object).value("resourceVersion", Json());
-  object = old;
-  if (version.is_string()) metadata_of(object)["resourceVersion"] = std::move(version);
-  if (!object.contains("spec") || !object["spec"].is_object()) object["spec"] = Json::object();
-  object["spec"]["finalizers"] = std::move(finalizers);
-}
-
 }  // namespace
 
 ObjectPtr put_object(ServerState& state, const ResourceInfo& info, Json object) {
@@ -231,44 +119,12 @@ Outcome<Written> store_new(ServerState& state, const Request& request, Json obje
     return unknown_failure("resourceVersion should not be set on objects to be created");
   meta.erase("resourceVersion");
   OUTCOME_CHECK(check_namespace(state, request, object));
-  const bool generated =
-      text_at(meta, "name").empty() && !text_at(meta, "generateName").empty();
+  const bool generated = text_at(meta, "name").empty() && !text_at(meta, "generateName").empty();
   for (int attempt = 1; generated && attempt < kNameAttemptsMax; ++attempt) {
     auto made = create_once(state, request, object);
     if (made || made.error().reason != "AlreadyExists") return made;
   }
   return create_once(state, request, std::move(object));
-}
-
-Outcome<Written> store_update(ServerState& state, const Request& request, const UpdateOf& update,
-                              Json object) {
-  const ResourceInfo& info = *request.info;
-  const Json old = parsed(*update.old);
-  OUTCOME_CHECK(check_versions(request, update, metadata_of(object)));
-  if (update.subresource == "finalize") finalize_only(object, old);
-  keep_system_fields(metadata_of(object), metadata_of(old));
-  state.rules.prepare_update(info, update.subresource, object, old);
-  if (update.tracked)
-    state.rules.track(info, &old, object,
-                      {.manager = request.manager(),
-                       .subresource = update.subresource,
-                       .now = state.now});
-  std::vector<Cause> causes = fixed_breaches(metadata_of(object), metadata_of(old));
-  for (Cause& cause : state.rules.validate(info, update.subresource, object, &old))
-    causes.push_back(std::move(cause));
-  if (!causes.empty())
-    return invalid(info.kind_name(), update.old->name(), std::move(causes));
-  metadata_of(object)["resourceVersion"] = std::to_string(update.old->version);
-  if (same_object(object, old)) return Written{update.old};
-  PackedMap fields = state.rules.fields(info, object);
-  if (goes_now(info, object, old)) {
-    ObjectPtr last = make_object(std::move(object), update.old->version, std::move(fields));
-    if (!request.query.dry()) remove_object(state, info, *update.old);
-    return Written{std::move(last)};
-  }
-  if (request.query.dry())
-    return Written{make_object(std::move(object), update.old->version, std::move(fields))};
-  return Written{put_object(state, info, std::move(object))};
 }
 
 Outcome<Reply> create(ServerState& state, Request& request) {
@@ -287,26 +143,6 @@ Outcome<Reply> create(ServerState& state, Request& request) {
   state.rules.track(*request.info, nullptr, object, {.manager = manager, .now = state.now});
   OUTCOME_TRY(const Written written, store_new(state, request, std::move(object)));
   return object_reply(state, request, 201, *written.object);
-}
-
-Outcome<Reply> update(ServerState& state, Request& request) {
-  OUTCOME_CHECK(check_write_options(request.query, "UpdateOptions"));
-  OUTCOME_TRY(Json object, read_object(state, request));
-  OUTCOME_CHECK(match_path(request, object));
-  const ObjectPtr old = state.table.get(request.resource, request.key());
-  if (!old) {
-    if (!request.info->create_on_update || !request.route.subresource.empty())
-      return not_found(request.info->resource_name(), request.route.name);
-    const std::string manager = request.manager();
-    state.rules.track(*request.info, nullptr, object, {.manager = manager, .now = state.now});
-    OUTCOME_TRY(const Written made, store_new(state, request, std::move(object)));
-    return object_reply(state, request, 201, *made.object);
-  }
-  OUTCOME_TRY(const Written written,
-              store_update(state, request,
-                           {.old = old, .subresource = request.route.subresource},
-                           std::move(object)));
-  return object_reply(state, request, 200, *written.object);
 }
 
 }  // namespace amdahl::local

@@ -19,7 +19,7 @@ Outcome<Written> store_new(ServerState& state, const Request& request, Json obje
 struct UpdateOf {
   ObjectPtr old = {};
   std::string_view subresource = {};
-  bool tracked = true;     // managed fields are written here; an apply has done it already
+  bool tracked = true;      // managed fields are written here; an apply has done it already
   bool from_patch = false;  // a changed UID is then invalid and not a failed precondition
 };
 Outcome<Written> store_update(ServerState& state, const Request& request, const UpdateOf& update,
