@@ -2,6 +2,7 @@
 
 #include <fmt/format.h>
 
+#include <algorithm>
 #include <utility>
 
 #include "local/apiserver/core/deletion.hpp"
@@ -107,6 +108,14 @@ Result<ObjectPtr> restored_object(const KindRules& rules, const Restored& one) {
   return make_object(std::move(json), **version, std::move(fields));
 }
 
+// When it was written last is not kept; when it was made is the best guess.
+void expire_restored(ServerState& state, const ResourceInfo& info, ResourceId resource,
+                     const ObjectPtr& object) {
+  const auto made = parse_time(text_at(metadata_of(parsed(*object)), "creationTimestamp"));
+  state.expiring.emplace((made ? *made : WallTime{}) + info.ttl,
+                         Expiring{{resource, object->key}, object->version});
+}
+
 }  // namespace
 
 ApiServer::ApiServer(KindRules& rules, Rng rng, Options options)
@@ -174,7 +183,10 @@ Result<void> ApiServer::load(std::span<const Restored> objects, std::uint64_t la
       if ((info != nullptr && info->observed) != kinds) continue;
       TRY(const ObjectPtr object, restored_object(state_.rules, one));
       newest = std::max(newest, object->version);
-      state_.table.restore(state_.table.resource(one.storage), object);
+      const ResourceId resource = state_.table.resource(one.storage);
+      state_.table.restore(resource, object);
+      if (info != nullptr && info->ttl.count() > 0)
+        expire_restored(state_, *info, resource, object);
       if (!kinds) continue;
       const Json json = parsed(*object);
       state_.rules.changed(*info, object->name(), &json);

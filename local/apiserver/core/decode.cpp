@@ -3,6 +3,7 @@
 #include <fmt/format.h>
 
 #include "local/apiserver/core/metadata.hpp"
+#include "local/apiserver/core/stored_object.hpp"
 
 namespace amdahl::local {
 namespace {
@@ -31,6 +32,15 @@ Status cannot_be(const Request& request, const Json& object, std::string_view wh
   return bad_request(fmt::format("{} in version \"{}\" cannot be handled as a {}: {}",
                                  text_at(object, "kind"), request.info->version, request.info->kind,
                                  why));
+}
+
+// A patch can build deeper than any body; what is kept is printed and compared recursively.
+bool deeper_than(const Json& json, std::size_t limit) {
+  if (!json.is_structured()) return false;
+  if (limit == 0) return true;
+  for (const Json& one : json)
+    if (deeper_than(one, limit - 1)) return true;
+  return false;
 }
 
 // A built-in kind may leave out what the path says already; a custom one may not.
@@ -91,6 +101,7 @@ Outcome<Json> check_object(const ServerState& state, Request& request, Json obje
                            std::vector<std::string> strict) {
   if (!object.is_object())
     return unrecognized(request, "couldn't get version/kind; json parse error: not an object");
+  if (deeper_than(object, kBodyDepthMax)) return unrecognized(request, "exceeded max depth");
   OUTCOME_CHECK(check_kind(request, object));
   if (auto checked = check_metadata(object); !checked)
     return cannot_be(request, object, checked.error().message);

@@ -137,8 +137,7 @@ void mark_deleting(const ServerState& state, Json& meta) {
 ObjectPtr write_mark(ServerState& state, const ResourceInfo& info, const ObjectPtr& object,
                      Json changed, bool dry) {
   metadata_of(changed)["resourceVersion"] = std::to_string(object->version);
-  PackedMap fields = state.rules.fields(info, changed);
-  ObjectPtr same = make_object(changed, object->version, std::move(fields));
+  ObjectPtr same = stored_form(state, info, changed, object->version);
   if (dry || same->text == object->text) return dry ? same : object;
   return put_object(state, info, std::move(changed));
 }

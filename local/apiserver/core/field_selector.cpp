@@ -28,14 +28,15 @@ std::optional<std::string> unescaped(std::string_view text) {
 std::vector<std::string_view> split_terms(std::string_view text) {
   std::vector<std::string_view> terms;
   std::size_t start = 0;
-  for (std::size_t at = 0; at <= text.size(); ++at) {
-    if (at < text.size() && text[at] == '\\') {
+  for (std::size_t at = 0; at < text.size(); ++at) {
+    if (text[at] == '\\') {
       ++at;
-    } else if (at >= text.size() || text[at] == ',') {
-      terms.push_back(text.substr(start, std::min(at, text.size()) - start));
+    } else if (text[at] == ',') {
+      terms.push_back(text.substr(start, at - start));
       start = at + 1;
     }
   }
+  terms.push_back(text.substr(start));
   return terms;
 }
 

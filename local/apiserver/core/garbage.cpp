@@ -226,6 +226,18 @@ void sweep_definitions(ServerState& state, std::size_t& budget) {
       drop_finalizer(state, *info, one, std::string(kFinalizerCrdCleanup));
 }
 
+void sweep_expired(ServerState& state, std::size_t& budget) {
+  while (budget > 0 && !state.expiring.empty() && state.expiring.begin()->first <= state.now) {
+    const Expiring due = state.expiring.begin()->second;
+    state.expiring.erase(state.expiring.begin());
+    const ResourceInfo* info = state.rules.find_storage(state.table.storage(due.place.resource));
+    const ObjectPtr object = state.table.get(due.place.resource, due.place.key);
+    if (info == nullptr || !object || object->version != due.version) continue;
+    --budget;
+    remove_object(state, *info, *object);
+  }
+}
+
 }  // namespace
 
 GcPlan collect(const ObjectTable& table, const KindRules& rules, const std::string& uid) {
@@ -247,6 +259,7 @@ bool sweep(ServerState& state) {
     if (plan.again) state.table.owners().touch(*uid);
     budget -= std::min(budget, std::max<std::size_t>(plan.actions.size(), 1));
   }
+  sweep_expired(state, budget);
   if (budget > 0) sweep_namespaces(state, budget);
   if (budget > 0) sweep_definitions(state, budget);
   return budget == 0 || !state.table.owners().idle();

@@ -1,5 +1,5 @@
-// Garbage collection as a step: which objects go because their owners went, and what is still to be
-// done for namespaces and CRDs that are being deleted.
+// Garbage collection as a step: which objects go because their owners went or their time is over,
+// and what is still to be done for namespaces and CRDs that are being deleted.
 //
 // collect() is pure: it looks at the table and says what to do for one object. sweep() does it, a
 // bounded amount at a time. Thread: the server's. Failure: an action whose object has changed

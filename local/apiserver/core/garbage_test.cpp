@@ -214,4 +214,21 @@ TEST_CASE("A definition that goes takes its objects with it") {
   CHECK(test.get(definitions + "/widgets.example.com").status == 404);
 }
 
+TEST_CASE("Events go by themselves an hour after their last write") {
+  TestServer test;
+  const std::string events = "/api/v1/namespaces/default/events";
+  test.make("namespaces/default/events", R"({"metadata":{"name":"a"}})");
+  test.make("namespaces/default/events", R"({"metadata":{"name":"b"}})");
+  test.now += std::chrono::minutes{50};
+  CHECK(
+      test.call("PATCH", events + "/b", R"({"count":2})", "application/merge-patch+json").status ==
+      200);
+  test.now += std::chrono::minutes{11};
+  test.server.tick(test.now);
+  CHECK(TestServer::names(test.get(events).body) == Names{"default/b"});
+  test.now += std::chrono::minutes{50};
+  test.server.tick(test.now);
+  CHECK(TestServer::names(test.get(events).body).empty());
+}
+
 }  // namespace amdahl::local

@@ -5,6 +5,7 @@
 // server's. Lifetime: outlives the server. Failure: a Status where the client is to blame.
 #pragma once
 
+#include <chrono>
 #include <cstdint>
 #include <optional>
 #include <string>
@@ -38,6 +39,7 @@ struct ResourceInfo {
   bool graceful_delete = false;     // pods
   bool orphans_by_default = false;  // a delete without a policy orphans the dependents
   bool observed = false;            // changed() wants to know about writes: CRDs
+  std::chrono::seconds ttl{0};      // after its last write the object goes by itself: Events
 
   std::string api_version() const { return group.empty() ? version : group + "/" + version; }
   GroupName resource_name() const { return {.group = group, .name = plural}; }
@@ -71,6 +73,10 @@ class KindRules {
   virtual const ResourceInfo* find_storage(std::string_view storage) const = 0;
   // An observed object was written, or removed (null): kinds may come and go.
   virtual void changed(const ResourceInfo& info, std::string_view name, const Json* object) = 0;
+
+  // An object of another served version of the same kind, as `to` shows it. Objects are kept in the
+  // version of find_storage().
+  virtual Json convert(const ResourceInfo& to, Json object) const = 0;
 
   // Drops what the schema does not know and returns the texts: unknown field "spec.x".
   // A wrong type is a Status (400).

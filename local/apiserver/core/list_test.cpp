@@ -63,11 +63,18 @@ TEST_CASE("list refuses what it cannot show") {
       {"fieldSelector=spec.x%3D1", 400, "field label not supported: spec.x"},
       {"labelSelector=a%3D%3D%3Db", 400, ""},
       {"resourceVersion=99", 504, "Timeout: Too large resource version: 99, current: 6"},
-      {"resourceVersion=x", 400, ""},
-      {"continue=x", 400, "continue key is not valid"},
-      {"continue=" + encode({.version = 3, .start = "../x"}), 400, "continue key is not valid"},
+      {"resourceVersion=x", 400,
+       "invalid resource version: resourceVersion: Invalid value: \"x\": strconv.ParseUint: "
+       "parsing \"x\": invalid syntax"},
+      {"watch=1&resourceVersion=x", 422,
+       "configmaps \"\" is invalid: resourceVersion: Invalid value: \"x\": strconv.ParseUint: "
+       "parsing \"x\": invalid syntax"},
+      {"continue=x", 400, "invalid continue token: continue key is not valid"},
+      {"continue=" + encode({.version = 3, .start = "../x"}), 400,
+       "invalid continue token: continue key is not valid"},
       {"continue=" + encode({.version = 0, .start = "x"}), 400,
-       "continue key is not valid: incorrect encoded start resourceVersion (version "
+       "invalid continue token: continue key is not valid: incorrect encoded start resourceVersion "
+       "(version "
        "meta.k8s.io/v1)"},
       {"resourceVersion=3&continue=" + encode({.version = 3, .start = "x"}), 400,
        "specifying resource version is not allowed when using continue"},

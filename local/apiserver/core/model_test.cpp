@@ -30,11 +30,11 @@ class Model {
     for (int at = 0; at < steps; ++at) {
       one_step();
       if (rng_.chance(0.5)) test_.server.committed(test_.server.version());
-      if (rng_.chance(0.3)) read_streams();
+      if (rng_.chance(0.3)) read_streams(0.7);
       if (rng_.chance(0.1)) check_pages();
     }
     test_.server.committed(test_.server.version());
-    read_streams();
+    read_streams(1.0);
     for (const Viewer& viewer : viewers_)
       if (!viewer.lost) CHECK(viewer.state == states_.rbegin()->second);
     CHECK(current() == states_.rbegin()->second);
@@ -136,9 +136,9 @@ class Model {
     viewers_.push_back(std::move(viewer));
   }
   // After every event of a live watch the viewer's state is the one the model had then.
-  void read_streams() {
+  void read_streams(double share) {
     for (Viewer& viewer : viewers_) {
-      if (viewer.lost || rng_.chance(0.3)) continue;
+      if (viewer.lost || !rng_.chance(share)) continue;
       for (const Json& event : TestServer::drain(*viewer.stream)) {
         if (event["type"] == "ERROR") {
           CHECK(event["object"]["code"] == 410);

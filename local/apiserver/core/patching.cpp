@@ -23,17 +23,26 @@ Outcome<Done> check_config(const ServerState& state, Request& request, const Jso
   return Done{};
 }
 
+// A patch that takes the version away is not bound to one.
+void keep_version(Json& object, const StoredObject& old) {
+  Json& meta = metadata_of(object);
+  if (text_at(meta, "resourceVersion").empty())
+    meta["resourceVersion"] = std::to_string(old.version);
+}
+
 Outcome<Reply> apply_patch(ServerState& state, Request& request, const ObjectPtr& old,
                            const Json& config) {
   OUTCOME_CHECK(check_config(state, request, config));
-  const Json live = old ? parsed(*old) : Json();
+  const Json live = old ? in_version(state.rules, *request.info, parsed(*old)) : Json();
   const FieldEdit edit{.manager = request.query.field_manager,
                        .subresource = request.route.subresource,
                        .force = request.query.force.value_or(false),
                        .now = state.now};
   OUTCOME_TRY(Json merged, state.rules.apply(*request.info, old ? &live : nullptr, config, edit));
-  request.warnings.clear();  // check_config has told all there is
+  // What is wrong with the config was told by check_config; the rest was there before.
+  std::vector<std::string> told = std::move(request.warnings);
   OUTCOME_TRY(Json object, check_object(state, request, std::move(merged), {}));
+  request.warnings = std::move(told);
   if (!old && text_at(metadata_of(object), "name").empty())
     metadata_of(object)["name"] = request.route.name;
   OUTCOME_CHECK(match_path(request, object));
@@ -41,6 +50,7 @@ Outcome<Reply> apply_patch(ServerState& state, Request& request, const ObjectPtr
     OUTCOME_TRY(const Written made, store_new(state, request, std::move(object)));
     return object_reply(state, request, 201, *made.object);
   }
+  keep_version(object, *old);
   OUTCOME_TRY(const Written written, store_update(state, request,
                                                   {.old = old,
                                                    .subresource = request.route.subresource,
@@ -64,7 +74,7 @@ Outcome<PatchType> patch_type(const ResourceInfo& info, std::string_view content
           : fmt::format("{}, {}, {}, {}", kJsonPatch, kMergePatch, kStrategicPatch, kApplyPatch));
 }
 
-Outcome<Json> read_patch(const ServerState& state, const Request& request, PatchType type) {
+Outcome<Body> read_patch(const ServerState& state, const Request& request, PatchType type) {
   const std::string& bytes = request.call->body;
   if (bytes.size() > state.options.body_bytes_max)
     return body_too_large(state.options.body_bytes_max);
@@ -74,7 +84,7 @@ Outcome<Json> read_patch(const ServerState& state, const Request& request, Patch
     return bad_request(type == PatchType::kApply
                            ? fmt::format("error decoding YAML: {}", body.error().message)
                            : fmt::format("error decoding patch: {}", body.error().message));
-  return std::move(body->value);
+  return body;
 }
 
 Outcome<Done> check_patch_options(const Query& query, PatchType type) {
@@ -95,18 +105,17 @@ Outcome<Done> check_patch_options(const Query& query, PatchType type) {
 Outcome<Reply> patch(ServerState& state, Request& request) {
   OUTCOME_TRY(const PatchType type, patch_type(*request.info, request.call->content_type));
   OUTCOME_CHECK(check_patch_options(request.query, type));
-  OUTCOME_TRY(const Json body, read_patch(state, request, type));
+  OUTCOME_TRY(Body body, read_patch(state, request, type));
   const ObjectPtr old = state.table.get(request.resource, request.key());
   const bool creates = type == PatchType::kApply && request.route.subresource.empty();
   if (!old && !creates) return not_found(request.info->resource_name(), request.route.name);
-  if (type == PatchType::kApply) return apply_patch(state, request, old, body);
-  OUTCOME_TRY(Json patched, state.rules.patch(*request.info, type, parsed(*old), body));
-  OUTCOME_TRY(Json object, check_object(state, request, std::move(patched), {}));
+  if (type == PatchType::kApply) return apply_patch(state, request, old, body.value);
+  const Json live = in_version(state.rules, *request.info, parsed(*old));
+  OUTCOME_TRY(Json patched, state.rules.patch(*request.info, type, live, body.value));
+  OUTCOME_TRY(Json object,
+              check_object(state, request, std::move(patched), std::move(body.duplicates)));
   OUTCOME_CHECK(match_path(request, object));
-  // A patch that takes the version away is not bound to one.
-  Json& meta = metadata_of(object);
-  if (text_at(meta, "resourceVersion").empty())
-    meta["resourceVersion"] = std::to_string(old->version);
+  keep_version(object, *old);
   OUTCOME_TRY(
       const Written written,
       store_update(state, request,

@@ -26,9 +26,12 @@ struct ListPlan {
 Outcome<ListPlan> continued(const ServerState& state, const Request& request,
                             const Selection& selection) {
   const Query& query = request.query;
+  auto decoded = decode_continue(query.continue_token);
+  if (!decoded)
+    return bad_request(fmt::format("invalid continue token: {}", decoded.error().message));
+  const ContinueToken& token = *decoded;
   if (!query.resource_version.empty() && query.resource_version != "0")
     return bad_request("specifying resource version is not allowed when using continue");
-  OUTCOME_TRY(const ContinueToken token, decode_continue(query.continue_token));
   ListPlan plan{.start = selection.prefix + token.start};
   plan.version =
       token.version < 0 ? state.table.version() : static_cast<std::uint64_t>(token.version);
@@ -44,7 +47,10 @@ Outcome<ListPlan> plan_list(const ServerState& state, const Request& request,
                             const Selection& selection) {
   const Query& query = request.query;
   if (!query.continue_token.empty()) return continued(state, request, selection);
-  OUTCOME_TRY(const std::optional<std::uint64_t> wanted, parse_version(query.resource_version));
+  auto parsed_version = parse_version(query.resource_version);
+  if (!parsed_version)
+    return bad_request(fmt::format("invalid resource version: {}", parsed_version.error().message));
+  const std::optional<std::uint64_t> wanted = *parsed_version;
   const std::uint64_t current = state.table.version();
   if (!wanted) return ListPlan{.version = current};
   if (*wanted > current) return too_large_version(*wanted, current);
@@ -86,7 +92,7 @@ Outcome<std::optional<std::uint64_t>> parse_version(std::string_view text) {
   std::uint64_t version = 0;
   const auto [at, error] = std::from_chars(text.data(), text.data() + text.size(), version);
   if (error != std::errc() || at != text.data() + text.size())
-    return bad_request(fmt::format(
+    return unknown_failure(fmt::format(
         "resourceVersion: Invalid value: \"{}\": strconv.ParseUint: parsing \"{}\": {}", text, text,
         error == std::errc::result_out_of_range ? "value out of range" : "invalid syntax"));
   return std::optional<std::uint64_t>(version);

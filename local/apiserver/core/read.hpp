@@ -22,7 +22,8 @@ struct Selection {
 };
 Outcome<Selection> selection_of(const ServerState& state, const Request& request);
 
-// "" and "0" are none.
+// "" and "0" are none. The real server answers a bad one differently for get (this 500), list (400)
+// and watch (422).
 Outcome<std::optional<std::uint64_t>> parse_version(std::string_view text);
 
 Outcome<Reply> get(ServerState& state, Request& request);

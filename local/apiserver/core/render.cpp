@@ -9,14 +9,12 @@ namespace {
 
 constexpr int kPrettyIndent = 2;
 
-// Objects are kept in one version; the others differ in this one member.
-std::string whole_text(const ResourceInfo& info, const StoredObject& object) {
+// The text as it is kept, unless another version was asked for.
+std::string whole_text(const KindRules& rules, const ResourceInfo& info,
+                       const StoredObject& object) {
   const std::string wanted = fmt::format("{{\"apiVersion\":\"{}\",", info.api_version());
   if (object.text.starts_with(wanted)) return object.text;
-  Json json = parsed(object);
-  if (text_at(json, "apiVersion") == info.api_version()) return object.text;
-  json["apiVersion"] = info.api_version();
-  return json_text(json);
+  return json_text(in_version(rules, info, parsed(object)));
 }
 
 Json metadata_form(const RenderAs& as, const Json& object) {
@@ -26,10 +24,9 @@ Json metadata_form(const RenderAs& as, const Json& object) {
 }
 
 Json table_row(const KindRules& rules, const RenderAs& as, const StoredObject& object) {
-  Json json = parsed(object);
+  Json json = in_version(rules, *as.info, parsed(object));
   Json row = {{"cells", rules.table_cells(*as.info, json, as.now)}};
   if (as.include_object == "Object") {
-    json["apiVersion"] = as.info->api_version();
     row["object"] = std::move(json);
   } else if (as.include_object != "None") {
     row["object"] = metadata_form(as, json);
@@ -76,6 +73,11 @@ void add_warnings(const Request& request, Reply& reply) {
 
 }  // namespace
 
+Json in_version(const KindRules& rules, const ResourceInfo& info, Json object) {
+  if (text_at(object, "apiVersion") == info.api_version()) return object;
+  return rules.convert(info, std::move(object));
+}
+
 RenderAs render_as(const ServerState& state, const Request& request) {
   return {.info = request.info,
           .accepted = request.accepted,
@@ -86,7 +88,7 @@ RenderAs render_as(const ServerState& state, const Request& request) {
 std::string render_object(const KindRules& rules, const RenderAs& as, const StoredObject& object) {
   switch (as.accepted.form) {
     case ObjectForm::kWhole:
-      return whole_text(*as.info, object);
+      return whole_text(rules, *as.info, object);
     case ObjectForm::kMetadata:
       return json_text(metadata_form(as, parsed(object)));
     case ObjectForm::kTable:

@@ -11,6 +11,9 @@
 
 namespace amdahl::local {
 
+// The object as this version of its kind shows it.
+Json in_version(const KindRules& rules, const ResourceInfo& info, Json object);
+
 struct RenderAs {
   const ResourceInfo* info = nullptr;
   Accepted accepted = {};

@@ -5,6 +5,7 @@
 
 #include <chrono>
 #include <cstdint>
+#include <map>
 #include <memory>
 #include <string>
 #include <vector>
@@ -28,12 +29,19 @@ struct Options {
   std::size_t garbage_per_tick_max = 500;
 };
 
+// An object that goes by itself, unless it was written again: an Event.
+struct Expiring {
+  ObjectPlace place = {};
+  std::uint64_t version = 0;
+};
+
 struct ServerState {
   KindRules& rules;
   Rng rng;
   Options options = {};
   ObjectTable table;
   WallTime now{};
+  std::multimap<WallTime, Expiring> expiring = {};
 };
 
 struct Request {

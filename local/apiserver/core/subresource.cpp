@@ -78,11 +78,32 @@ Outcome<std::string> binding_target(const Json& binding) {
   return node;
 }
 
-// A pointer into an object made of plain member names; null when there is nothing.
-const Json* at_pointer(const Json& object, const std::string& pointer) {
-  if (pointer.empty()) return nullptr;
-  const Json::json_pointer path(pointer);
-  return object.contains(path) ? &object.at(path) : nullptr;
+// "/spec/replicas": member names only, as a CRD's paths are. Null when there is nothing.
+const Json* at_pointer(const Json& object, std::string_view pointer) {
+  const Json* at = pointer.empty() ? nullptr : &object;
+  while (at != nullptr && !pointer.empty()) {
+    pointer.remove_prefix(1);
+    const std::string member(pointer.substr(0, pointer.find('/')));
+    pointer.remove_prefix(member.size());
+    const auto found = at->is_object() ? at->find(member) : at->end();
+    at = found == at->end() ? nullptr : &*found;
+  }
+  return at;
+}
+
+// False: something that is no object is in the way.
+bool set_at_pointer(Json& object, std::string_view pointer, std::int64_t value) {
+  Json* at = &object;
+  while (!pointer.empty()) {
+    pointer.remove_prefix(1);
+    const std::string member(pointer.substr(0, pointer.find('/')));
+    pointer.remove_prefix(member.size());
+    if (at->is_null()) *at = Json::object();
+    if (!at->is_object()) return false;
+    at = &(*at)[member];
+  }
+  *at = value;
+  return true;
 }
 
 std::string selector_text(const Json* selector) {
@@ -141,7 +162,8 @@ Outcome<Reply> get_scale(ServerState& state, Request& request) {
   OUTCOME_TRY(const ObjectPtr found, existing(state, request));
   const auto paths = state.rules.scale_paths(*request.info);
   if (!paths) return not_found(request.info->resource_name(), request.route.name);
-  Reply reply = json_reply(request, 200, scale_of(*paths, parsed(*found)));
+  Reply reply = json_reply(
+      request, 200, scale_of(*paths, in_version(state.rules, *request.info, parsed(*found))));
   reply.wait_version = found->version;
   return reply;
 }
@@ -151,7 +173,7 @@ Outcome<Reply> change_scale(ServerState& state, Request& request) {
   OUTCOME_TRY(const ObjectPtr old, existing(state, request));
   const auto paths = state.rules.scale_paths(*request.info);
   if (!paths) return not_found(request.info->resource_name(), request.route.name);
-  Json object = parsed(*old);
+  Json object = in_version(state.rules, *request.info, parsed(*old));
   OUTCOME_TRY(const Json scale, wanted_scale(state, request, scale_of(*paths, object)));
   const auto spec = scale.find("spec");
   const auto replicas = spec == scale.end() ? std::nullopt : number_at(*spec, "replicas");
@@ -161,14 +183,14 @@ Outcome<Reply> change_scale(ServerState& state, Request& request) {
                      .message = fmt::format("Invalid value: {}: must be greater than or equal to 0",
                                             *replicas),
                      .field = "spec.replicas"}});
-  const Json::json_pointer place(paths->spec_replicas);
-  if (!place.parent_pointer().empty() && !object.contains(place.parent_pointer()))
-    object[place.parent_pointer()] = Json::object();
-  object[place] = replicas.value_or(0);
+  if (!set_at_pointer(object, paths->spec_replicas, replicas.value_or(0)))
+    return unknown_failure(fmt::format("the object has no place for {}", paths->spec_replicas));
   const std::string version = text_at(metadata_of(scale), "resourceVersion");
   if (!version.empty()) metadata_of(object)["resourceVersion"] = version;
   OUTCOME_TRY(const Written written, store_update(state, request, {.old = old}, std::move(object)));
-  Reply reply = json_reply(request, 200, scale_of(*paths, parsed(*written.object)));
+  Reply reply =
+      json_reply(request, 200,
+                 scale_of(*paths, in_version(state.rules, *request.info, parsed(*written.object))));
   reply.wait_version = state.table.version();
   return reply;
 }

@@ -63,6 +63,23 @@ TEST_CASE("patch refuses what does not fit") {
   CHECK(test.server.version() == before);
 }
 
+TEST_CASE("Patches can build neither depths nor giants") {
+  TestServer test;
+  test.make("namespaces/default/configmaps", R"({"metadata":{"name":"a"},"data":{}})");
+  std::string deep = "{}";
+  for (int level = 0; level < 200; ++level) deep = R"({"d":)" + deep + "}";
+  CHECK(test.call("PATCH", kMaps + "/a", R"({"data":)" + deep + "}", kMerge).status == 200);
+  const std::string copy = R"([{"op":"add","path":"/more","value":{}},
+      {"op":"copy","from":"/data","path":"/more/x"},{"op":"copy","from":"/more","path":"/data/y"},
+      {"op":"move","from":"/data","path":"/more/x)";
+  std::string path;
+  for (int level = 0; level < 200; ++level) path += "/d";
+  CHECK(test.call("PATCH", kMaps + "/a", copy + path + R"("}])", kJsonPatch).status == 400);
+  const std::string big = R"({"data":{"k":")" + std::string(2 << 20, 'x') + R"("}})";
+  CHECK(test.call("PATCH", kMaps + "/a", big, kMerge).status == 413);
+  CHECK(test.server.version() == 4);
+}
+
 TEST_CASE("apply creates, changes and repeats") {
   TestServer test;
   const std::string config =
@@ -80,6 +97,14 @@ TEST_CASE("apply creates, changes and repeats") {
                                  "metadata":{"name":"a"}})",
                              kApply);
   CHECK(json.body["data"]["k"] == "w");
+  const Got warned = test.call("PATCH", path, config + "bogus: 1\n", kApply);
+  REQUIRE(warned.status == 200);
+  REQUIRE(warned.reply.headers.size() == 1);
+  CHECK(warned.reply.headers[0].second == R"(299 - "unknown field \"bogus\"")");
+  const Got twice = test.call("PATCH", kMaps + "/a?fieldValidation=Strict",
+                              R"({"data":{"k":"1","k":"2"}})", kMerge);
+  CHECK(twice.status == 400);
+  CHECK(twice.message().ends_with("strict decoding error: duplicate field \"data.k\""));
 }
 
 TEST_CASE("scale shows and moves the replicas") {

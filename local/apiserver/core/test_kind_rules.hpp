@@ -61,6 +61,7 @@ class TestKindRules : public KindRules {
          .kind = "TokenReview",
          .namespaced = false,
          .stored = false});
+    add({.version = "v1", .plural = "events", .kind = "Event", .ttl = std::chrono::hours{1}});
     add({.group = "apiextensions.k8s.io",
          .version = "v1",
          .plural = "customresourcedefinitions",
@@ -90,6 +91,16 @@ class TestKindRules : public KindRules {
     seen.push_back((object != nullptr ? "+" : "-") + std::string(name));
   }
 
+  Json convert(const ResourceInfo& to, Json object) const override {
+    const bool renamed = to.plural == "widgets" && object.contains("spec");
+    const char* from = to.version == "v1" ? "color" : "colour";
+    if (renamed && object["spec"].contains(from)) {
+      object["spec"][to.version == "v1" ? "colour" : "color"] = object["spec"][from];
+      object["spec"].erase(from);
+    }
+    object["apiVersion"] = to.api_version();
+    return object;
+  }
   Outcome<std::vector<std::string>> decode(const ResourceInfo&, Json& object) const override {
     std::vector<std::string> dropped;
     if (object.erase("bogus") > 0) dropped.emplace_back("unknown field \"bogus\"");
@@ -120,6 +131,7 @@ class TestKindRules : public KindRules {
       object = std::move(changed);
       return;
     }
+    if (info.plural == "namespaces") object["spec"] = old["spec"];
     object.erase("status");
     if (old.contains("status")) object["status"] = old["status"];
     const bool moved = object.value("spec", Json()) != old.value("spec", Json());

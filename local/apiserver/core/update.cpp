@@ -11,18 +11,33 @@ namespace amdahl::local {
 namespace {
 
 // Times of managed fields move with every write; alone they are no change.
-void drop_field_times(Json& object) {
-  Json& meta = metadata_of(object);
-  const auto found = meta.find("managedFields");
-  if (found == meta.end() || !found->is_array()) return;
-  for (Json& entry : *found)
-    if (entry.is_object()) entry.erase("time");
+bool same_managed_fields(Json left, Json right) {
+  for (Json* list : {&left, &right})
+    for (Json& entry : *list)
+      if (entry.is_object()) entry.erase("time");
+  return left == right;
 }
 
-bool same_object(Json left, Json right) {
-  drop_field_times(left);
-  drop_field_times(right);
-  return left == right;
+bool same_metadata(const Json& left, const Json& right) {
+  if (left.size() != right.size()) return false;
+  for (const auto& [key, value] : left.items()) {
+    const auto other = right.find(key);
+    if (other == right.end()) return false;
+    if (value == *other) continue;
+    const bool lists = value.is_array() && other->is_array();
+    if (key != "managedFields" || !lists || !same_managed_fields(value, *other)) return false;
+  }
+  return true;
+}
+
+bool same_object(const Json& left, const Json& right) {
+  if (left.size() != right.size()) return false;
+  for (const auto& [key, value] : left.items()) {
+    const auto other = right.find(key);
+    if (other == right.end()) return false;
+    if (key == "metadata" ? !same_metadata(value, *other) : value != *other) return false;
+  }
+  return true;
 }
 
 Outcome<Done> check_versions(const Request& request, const UpdateOf& update, Json& meta) {
@@ -124,11 +139,12 @@ void finalize_only(Json& object, const Json& old) {
 Outcome<Written> store_update(ServerState& state, const Request& request, const UpdateOf& update,
                               Json object) {
   const ResourceInfo& info = *request.info;
-  const Json old = parsed(*update.old);
+  const Json old = in_version(state.rules, info, parsed(*update.old));
   OUTCOME_CHECK(check_versions(request, update, metadata_of(object)));
-  if (update.subresource == "finalize") finalize_only(object, old);
+  const bool finalizes = update.subresource == "finalize";
+  if (finalizes) finalize_only(object, old);
   keep_system_fields(metadata_of(object), metadata_of(old));
-  state.rules.prepare_update(info, update.subresource, object, old);
+  if (!finalizes) state.rules.prepare_update(info, update.subresource, object, old);
   if (update.tracked)
     state.rules.track(
         info, &old, object,
@@ -139,15 +155,14 @@ Outcome<Written> store_update(ServerState& state, const Request& request, const 
   if (!causes.empty()) return invalid(info.kind_name(), update.old->name(), std::move(causes));
   metadata_of(object)["resourceVersion"] = std::to_string(update.old->version);
   if (same_object(object, old)) return Written{update.old};
-  PackedMap fields = state.rules.fields(info, object);
-  if (goes_now(info, object, old)) {
-    ObjectPtr last = make_object(std::move(object), update.old->version, std::move(fields));
-    if (!request.query.dry()) remove_object(state, info, *update.old);
-    return Written{std::move(last)};
-  }
-  if (request.query.dry())
-    return Written{make_object(std::move(object), update.old->version, std::move(fields))};
-  return Written{put_object(state, info, std::move(object))};
+  const bool goes = goes_now(info, object, old);
+  const bool puts = !goes && !request.query.dry();
+  OUTCOME_TRY(ObjectPtr made,
+              bounded_object(state, info, std::move(object),
+                             puts ? state.table.version() + 1 : update.old->version));
+  if (puts) commit_object(state, info, made);
+  if (goes && !request.query.dry()) remove_object(state, info, *update.old);
+  return Written{std::move(made)};
 }
 
 Outcome<Reply> update(ServerState& state, Request& request) {

@@ -39,6 +39,14 @@ Status too_old(std::uint64_t version, std::uint64_t floor) {
   return expired(fmt::format("too old resource version: {} ({})", version, floor));
 }
 
+Status invalid_version(const Request& request, std::string_view why) {
+  constexpr std::string_view kField = "resourceVersion: ";
+  return invalid(request.info->resource_name(), "",
+                 {{.reason = std::string(kCauseInvalid),
+                   .message = std::string(why.substr(kField.size())),
+                   .field = "resourceVersion"}});
+}
+
 WallTime end_of(ServerState& state, const Query& query) {
   const std::int64_t wanted = query.timeout_seconds.value_or(0);
   if (wanted > 0) return state.now + seconds(std::min(wanted, kTimeoutSecondsMax));
@@ -53,7 +61,9 @@ Outcome<Reply> watch(ServerState& state, Request& request) {
   query.watch = true;
   OUTCOME_CHECK(check_list_options(query));
   OUTCOME_TRY(Selection selection, selection_of(state, request));
-  OUTCOME_TRY(const std::optional<std::uint64_t> wanted, parse_version(query.resource_version));
+  auto parsed_version = parse_version(query.resource_version);
+  if (!parsed_version) return invalid_version(request, parsed_version.error().message);
+  const std::optional<std::uint64_t> wanted = *parsed_version;
   const bool listing = query.send_initial_events.value_or(!wanted);
   const std::uint64_t current = state.table.version();
   if (listing && wanted && *wanted > current)
@@ -84,6 +94,7 @@ ObjectWatch::ObjectWatch(const ServerState& state, Plan plan)
 
 WatchStream::Next ObjectWatch::next() {
   if (ended_ || state_.now >= plan_.ends) return {.ready = Ready::kEnd};
+  plan_.as.now = state_.now;
   // What the journal does not have yet could still be lost.
   if (plan_.initial && plan_.version > state_.table.durable()) return idle();
   const std::uint64_t floor = state_.table.history().floor(plan_.resource);

@@ -85,24 +85,50 @@ Outcome<Written> create_once(ServerState& state, const Request& request, Json ob
   const std::string key = object_key(info.namespaced ? request.route.ns : "", name);
   if (const ObjectPtr found = state.table.get(request.resource, key))
     return exists_already(request, *found, generated);
-  if (request.query.dry()) {
-    PackedMap fields = state.rules.fields(info, object);
-    return Written{make_object(std::move(object), 0, std::move(fields)), true};
-  }
-  return Written{put_object(state, info, std::move(object)), true};
+  const bool dry = request.query.dry();
+  OUTCOME_TRY(ObjectPtr made,
+              bounded_object(state, info, std::move(object), dry ? 0 : state.table.version() + 1));
+  if (!dry) commit_object(state, info, made);
+  return Written{std::move(made), true};
 }
 
 }  // namespace
 
+ObjectPtr stored_form(const ServerState& state, const ResourceInfo& info, Json object,
+                      std::uint64_t version) {
+  const ResourceInfo* kept = state.rules.find_storage(info.storage);
+  const ResourceInfo& as = kept != nullptr ? *kept : info;
+  object = in_version(state.rules, as, std::move(object));
+  PackedMap fields = state.rules.fields(as, object);
+  return make_object(std::move(object), version, std::move(fields));
+}
+
+Outcome<ObjectPtr> bounded_object(const ServerState& state, const ResourceInfo& info, Json object,
+                                  std::uint64_t version) {
+  ObjectPtr made = stored_form(state, info, std::move(object), version);
+  if (made->text.size() <= kObjectBytesMax) return made;
+  return Status{
+      .code = 413,
+      .reason = "RequestEntityTooLarge",
+      .message = fmt::format("Request entity too large: the object has more than {} bytes",
+                             kObjectBytesMax)};
+}
+
+void commit_object(ServerState& state, const ResourceInfo& info, const ObjectPtr& object) {
+  const ResourceId resource = state.table.resource(info.storage);
+  state.table.put(resource, object);
+  if (info.ttl.count() > 0)
+    state.expiring.emplace(state.now + info.ttl,
+                           Expiring{{resource, object->key}, object->version});
+  if (!info.observed) return;
+  const Json json = parsed(*object);
+  state.rules.changed(info, object->name(), &json);
+}
+
 ObjectPtr put_object(ServerState& state, const ResourceInfo& info, Json object) {
-  PackedMap fields = state.rules.fields(info, object);
-  const ObjectPtr stored = make_object(object, state.table.version() + 1, std::move(fields));
-  state.table.put(state.table.resource(info.storage), stored);
-  if (info.observed) {
-    metadata_of(object)["resourceVersion"] = std::to_string(stored->version);
-    state.rules.changed(info, stored->name(), &object);
-  }
-  return stored;
+  ObjectPtr made = stored_form(state, info, std::move(object), state.table.version() + 1);
+  commit_object(state, info, made);
+  return made;
 }
 
 void remove_object(ServerState& state, const ResourceInfo& info, const StoredObject& object) {

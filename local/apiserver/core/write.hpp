@@ -25,7 +25,16 @@ struct UpdateOf {
 Outcome<Written> store_update(ServerState& state, const Request& request, const UpdateOf& update,
                               Json object);
 
-// Unconditional: versions move, hooks run, nothing is checked.
+inline constexpr std::size_t kObjectBytesMax = std::size_t{3} << 19;  // etcd's 1.5 MiB
+
+// The object as it is kept, in the version of its storage; not in the table yet.
+ObjectPtr stored_form(const ServerState& state, const ResourceInfo& info, Json object,
+                      std::uint64_t version);
+// The same for what a client sent; 413 when it is too big to be kept.
+Outcome<ObjectPtr> bounded_object(const ServerState& state, const ResourceInfo& info, Json object,
+                                  std::uint64_t version);
+void commit_object(ServerState& state, const ResourceInfo& info, const ObjectPtr& object);
+// Unconditional, for changes of our own: versions move, hooks run, nothing is checked.
 ObjectPtr put_object(ServerState& state, const ResourceInfo& info, Json object);
 void remove_object(ServerState& state, const ResourceInfo& info, const StoredObject& object);
 
