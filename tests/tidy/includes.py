@@ -13,6 +13,7 @@ ARROWS = {
     "operator/kube": ("base",),
     "operator/controller": ("operator/kube", "base"),
     "local/apiserver/model": ("base",),
+    "local/apiserver/journal": ("base",),
     "local/apiserver/patch": ("local/apiserver/model", "base"),
     "local/apiserver/schema": ("local/apiserver/model", "base"),
     "local/apiserver/kinds": ("local/apiserver/model", "local/apiserver/schema", "operator/kube",
