@@ -44,8 +44,8 @@ Result<Json> readied(const FieldRules& rules, const FieldWriter& writer,
   if (auto fits = check_configuration(configuration, rules.shape); !fits)
     return wrap(std::move(fits).error(), "failed to create typed patch object ({})",
                 shown_object(configuration));
-  Json ready = without_fields(without_managed_fields(configuration), rules.reset_fields,
-                              rules.shape);
+  Json ready =
+      without_fields(without_managed_fields(configuration), rules.reset_fields, rules.shape);
   // Generated manifests carry it as null; it is the server's, so it must not be taken away.
   const Json::json_pointer created("/metadata/creationTimestamp");
   if (ready.contains(created) && ready[created].is_null())
@@ -116,10 +116,9 @@ ApplyConflict conflict_of(const std::vector<Contested>& contested) {
     }
   }
   const std::size_t count = conflict.causes.size();
-  conflict.message = count == 1
-                         ? fmt::format("Apply failed with 1 conflict: {}: {}",
-                                       conflict.causes[0].message, conflict.causes[0].field)
-                         : fmt::format("Apply failed with {} conflicts: {}", count, lines);
+  conflict.message = count == 1 ? fmt::format("Apply failed with 1 conflict: {}: {}",
+                                              conflict.causes[0].message, conflict.causes[0].field)
+                                : fmt::format("Apply failed with {} conflicts: {}", count, lines);
   return conflict;
 }
 
@@ -150,6 +149,8 @@ Result<ApplyOutcome> server_side_apply(const FieldRules& rules, const FieldWrite
   entry.fields = fields_of(ready, rules.shape).without(unowned_fields());
 
   Json object = pruned(merged(before, ready, rules.shape), last, entries, rules.shape);
+  // A null that met an object which is now empty, and so gone, is set after all.
+  object = merged(std::move(object), ready, rules.shape);
   const FieldComparison difference = owned_difference(rules, before, object);
   auto contested = contested_fields(entries, self, difference.changed());
   if (!contested.empty() && writer.manager == kKubectlManager)

@@ -1,9 +1,9 @@
 // Field ownership: what every write does to metadata.managedFields, and server-side apply.
 //
 // Pure: the time comes with the writer. Any thread; nothing is kept after a call.
-// Failure: kCorrupt for a configuration that may not be applied at all (400), kTerminal for one that
-// does not fit the shape (kube-apiserver: 500), kTooLarge for deep values. A conflict with other
-// managers is an outcome, not a failure.
+// Failure: kCorrupt for a configuration that may not be applied at all (400), kTerminal for one
+// that does not fit the shape (kube-apiserver: 500), kTooLarge for deep values. A conflict with
+// other managers is an outcome, not a failure.
 //
 // Entries of other apiVersions of the kind are read as if they were of this one: the embedded
 // server stores one shape a kind.
@@ -35,17 +35,17 @@ struct FieldWriter {
   WallTime now = {};
 };
 
-// After a create, an update or a patch that is not an apply: `written` with managedFields brought up
-// to date. `live` is what was stored before, null for a create. The fields that differ now belong to
-// the writer and to nobody else; an object that has no managedFields gets none by an update.
-// managedFields in `written` replace the stored ones, unless they do not parse or a subresource is
-// written; an empty list or [{}] clears them.
+// After a create, an update or a patch that is not an apply: `written` with managedFields brought
+// up to date. `live` is what was stored before, null for a create. The fields that differ now
+// belong to the writer and to nobody else; an object that has no managedFields gets none by an
+// update. managedFields in `written` replace the stored ones, unless they do not parse or a
+// subresource is written; an empty list or [{}] clears them.
 Result<Json> track_update(const FieldRules& rules, const FieldWriter& writer, const Json* live,
                           Json written);
 
 // Status 409, reason Conflict.
 struct ApplyConflict {
-  std::string message = {};         // "Apply failed with 1 conflict: conflict with ...: .spec.x"
+  std::string message = {};        // "Apply failed with 1 conflict: conflict with ...: .spec.x"
   std::vector<Cause> causes = {};  // one for each field and manager
 };
 struct ApplyOutcome {
@@ -54,9 +54,9 @@ struct ApplyOutcome {
 };
 
 // Merges the configuration into `live` (null: it does not exist yet), removes what this manager
-// applied before and no longer does, unless somebody else owns it, and records the ownership. Without
-// `force` fields that other managers own with another value are a conflict.
-// The caller checks kind, name and uid before, and defaults and validates the object afterwards.
+// applied before and no longer does, unless somebody else owns it, and records the ownership.
+// Without `force` fields that other managers own with another value are a conflict. The caller
+// checks kind, name and uid before, and defaults and validates the object afterwards.
 Result<ApplyOutcome> server_side_apply(const FieldRules& rules, const FieldWriter& writer,
                                        const Json* live, const Json& configuration, bool force);
 

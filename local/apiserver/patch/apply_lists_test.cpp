@@ -9,7 +9,8 @@ namespace {
 
 // A kind with one list of each sort.
 MergeShapePtr lists() {
-  auto item = test::object({{"name", test::scalar()}, {"v", test::scalar()}, {"w", test::scalar()}});
+  auto item =
+      test::object({{"name", test::scalar()}, {"v", test::scalar()}, {"w", test::scalar()}});
   return test::object({{"metadata", test::metadata()},
                        {"keyed", test::keyed({"name"}, "name", std::move(item))},
                        {"set", test::set_of_scalars()},
@@ -103,7 +104,8 @@ TEST_CASE("Apply refuses items that cannot be told apart") {
     CAPTURE(row.body);
     test::Stored stored(lists());
     const std::string text = stored.refusal("a", row.body);
-    CHECK_THAT(text, Catch::StartsWith("failed to create typed patch object (/one; x/v1, Kind=Thing)"));
+    CHECK_THAT(text,
+               Catch::StartsWith("failed to create typed patch object (/one; x/v1, Kind=Thing)"));
     CHECK_THAT(text, Catch::EndsWith(row.text));
   }
 }
@@ -126,10 +128,18 @@ TEST_CASE("Merged lists keep the order of the configuration") {
     const char* order;
   };
   const Row rows[] = {
-      {"", "ab", "ab"},      {"ab", "", "ab"},        {"ab", "ab", "ab"},
-      {"ab", "ba", "ba"},    {"abc", "b", "abc"},     {"abc", "d", "abcd"},
-      {"axb", "ab", "axb"},  {"axb", "ba", "xba"},    {"abc", "cxa", "bcxa"},
-      {"ab", "xab", "xab"},  {"ab", "axb", "axb"},    {"abcd", "dcba", "dcba"},
+      {"", "ab", "ab"},
+      {"ab", "", "ab"},
+      {"ab", "ab", "ab"},
+      {"ab", "ba", "ba"},
+      {"abc", "b", "abc"},
+      {"abc", "d", "abcd"},
+      {"axb", "ab", "axb"},
+      {"axb", "ba", "xba"},
+      {"abc", "cxa", "bcxa"},
+      {"ab", "xab", "xab"},
+      {"ab", "axb", "axb"},
+      {"abcd", "dcba", "dcba"},
       {"axbycz", "cba", "xyczba"},
   };
   const auto shape = lists();

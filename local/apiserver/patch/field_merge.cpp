@@ -50,8 +50,7 @@ Result<void> check_value(const Json& value, const MergeShape* shape, FieldPath& 
   if (kind == MergeKind::kObject && !value.is_object())
     return complaint(path, "expected map, got {}", value.type_name());
   const bool list = kind == MergeKind::kSetList || kind == MergeKind::kMapList;
-  if (list && !value.is_array())
-    return complaint(path, "expected list, got {}", value.type_name());
+  if (list && !value.is_array()) return complaint(path, "expected list, got {}", value.type_name());
   if (kind == MergeKind::kScalar && value.is_structured())
     return complaint(path, "expected a scalar, got {}", value.type_name());
   if (list) return check_items(value, *shape, path);
@@ -70,8 +69,8 @@ Json merged_members(Json live, const Json& configuration, const MergeShape* shap
   return live;
 }
 
-// Where each element stands in the object's list. Elements that are twice there stand nowhere: which
-// of them is meant cannot be known, so the configuration's item replaces all of them.
+// Where each element stands in the object's list. Elements that are twice there stand nowhere:
+// which of them is meant cannot be known, so the configuration's item replaces all of them.
 using Places = std::unordered_map<std::string_view, std::optional<std::size_t>>;
 
 Places places_of(const std::vector<std::string>& elements) {

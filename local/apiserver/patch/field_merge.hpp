@@ -17,8 +17,8 @@ Result<void> check_configuration(const Json& configuration, const MergeShape* sh
 // with the items only the object has where they were between them.
 Json merged(Json live, const Json& configuration, const MergeShape* shape);
 
-// Without the fields of the set, each with all below it. A list or object that becomes empty by that
-// goes too.
+// Without the fields of the set, each with all below it. A list or object that becomes empty by
+// that goes too.
 Json without_fields(Json value, const FieldSet& gone, const MergeShape* shape);
 
 }  // namespace amdahl::local

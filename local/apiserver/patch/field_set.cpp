@@ -6,8 +6,8 @@
 
 namespace amdahl::local {
 
-// NOLINTBEGIN(misc-no-recursion): sets are built from values and FieldsV1 that are at most kDepthMax
-// deep.
+// NOLINTBEGIN(misc-no-recursion): sets are built from values and FieldsV1 that are at most
+// kDepthMax deep.
 namespace {
 
 void collect(const FieldSet& set, FieldPath& path, std::vector<FieldPath>& found) {

@@ -1,9 +1,9 @@
 // A set of field paths: who owns what in metadata.managedFields.
 //
-// A path is a sequence of elements written as FieldsV1 has them: "f:name" a member, `k:{"name":"x"}`
-// an item of a keyed list, `v:"x"` an item of a set, "i:3" an index. Owning a path says nothing
-// about the paths above and below it. A value type; any thread.
-// Failure: from_fields_v1() refuses what does not parse (kCorrupt) and what is too deep (kTooLarge).
+// A path is a sequence of elements written as FieldsV1 has them: "f:name" a member,
+// `k:{"name":"x"}` an item of a keyed list, `v:"x"` an item of a set, "i:3" an index. Owning a path
+// says nothing about the paths above and below it. A value type; any thread. Failure:
+// from_fields_v1() refuses what does not parse (kCorrupt) and what is too deep (kTooLarge).
 #pragma once
 
 #include <functional>

@@ -43,9 +43,8 @@ TEST_CASE("FieldSet reads what others write differently") {
 }
 
 TEST_CASE("FieldSet refuses what is not FieldsV1") {
-  for (const char* text :
-       {R"([])", R"({"f:a":1})", R"({"a":{}})", R"({"":{}})", R"({"k:{":{}})", R"({"k:[]":{}})",
-        R"({"v:":{}})", R"({"v:1 2":{}})", R"({"i:x":{}})"}) {
+  for (const char* text : {R"([])", R"({"f:a":1})", R"({"a":{}})", R"({"":{}})", R"({"k:{":{}})",
+                           R"({"k:[]":{}})", R"({"v:":{}})", R"({"v:1 2":{}})", R"({"i:x":{}})"}) {
     CAPTURE(text);
     const auto set = FieldSet::from_fields_v1(Json::parse(text));
     REQUIRE_FALSE(set.has_value());
@@ -138,8 +137,8 @@ TEST_CASE("Comparison finds what was removed, modified and added") {
 }
 
 TEST_CASE("Comparison looks at items by their keys") {
-  const auto list =
-      test::keyed({"name"}, "name", test::object({{"name", test::scalar()}, {"v", test::scalar()}}));
+  const auto list = test::keyed({"name"}, "name",
+                                test::object({{"name", test::scalar()}, {"v", test::scalar()}}));
   const auto shape = test::object({{"l", list}});
   const auto differs = [&](const char* before, const char* after) {
     const Json one = Json::parse(before);

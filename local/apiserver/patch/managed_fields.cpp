@@ -12,8 +12,7 @@ constexpr const char* kUpdateName = "Update";
 Result<std::string> text_member(const Json& entry, const char* name) {
   const auto found = entry.find(name);
   if (found == entry.end() || found->is_null()) return std::string();
-  if (!found->is_string())
-    return fail(Errc::kCorrupt, "managedFields: {} is not a string", name);
+  if (!found->is_string()) return fail(Errc::kCorrupt, "managedFields: {} is not a string", name);
   return found->get<std::string>();
 }
 
@@ -23,8 +22,7 @@ Result<FieldManager> decode_manager(const Json& entry) {
   TRY(const std::string operation, text_member(entry, "operation"));
   if (operation != kApplyName && operation != kUpdateName)
     return fail(Errc::kCorrupt, "operation must be `Apply` or `Update`");
-  manager.operation =
-      operation == kApplyName ? WriteOperation::kApply : WriteOperation::kUpdate;
+  manager.operation = operation == kApplyName ? WriteOperation::kApply : WriteOperation::kUpdate;
   TRY(manager.api_version, text_member(entry, "apiVersion"));
   if (manager.api_version.empty()) return fail(Errc::kCorrupt, "apiVersion must not be empty");
   TRY(manager.subresource, text_member(entry, "subresource"));
@@ -148,10 +146,11 @@ void drop_empty_entries(ManagedFields& entries) {
 
 void cap_updaters(ManagedFields& entries) {
   std::ranges::sort(entries, written_before);
-  auto updaters = static_cast<std::size_t>(std::ranges::count(
-      entries, WriteOperation::kUpdate,
-      [](const ManagedEntry& entry) { return entry.manager.operation; }));
-  // Oldest first: an entry joins the bucket of its version when an older one of that version exists.
+  auto updaters = static_cast<std::size_t>(
+      std::ranges::count(entries, WriteOperation::kUpdate,
+                         [](const ManagedEntry& entry) { return entry.manager.operation; }));
+  // Oldest first: an entry joins the bucket of its version when an older one of that version
+  // exists.
   for (std::size_t i = 0; i < entries.size() && updaters > kUpdateManagersMax;) {
     const auto bucket = bucket_for(entries, i);
     if (!bucket) {

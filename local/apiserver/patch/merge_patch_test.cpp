@@ -47,8 +47,8 @@ TEST_CASE("Merge patch refuses what is nested too deep") {
   CHECK(apply_merge_patch(Json::object(), test::nested(kDepthMax)).has_value());
   for (const bool in_patch : {true, false}) {
     const Json deep = test::nested(kDepthMax + 1);
-    const auto result =
-        in_patch ? apply_merge_patch(Json::object(), deep) : apply_merge_patch(deep, Json::object());
+    const auto result = in_patch ? apply_merge_patch(Json::object(), deep)
+                                 : apply_merge_patch(deep, Json::object());
     REQUIRE_FALSE(result.has_value());
     CHECK(refusal_of(result.error()) == PatchRefusal::kTooLarge);
   }

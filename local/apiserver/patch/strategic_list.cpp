@@ -112,8 +112,8 @@ Result<ListContent> content_of(const Json& first, const Json& second) {
   for (const Json* list : {&first, &second}) {
     for (const Json& item : *list) {
       if (item.is_array()) return fail(Errc::kInvalid, "lists of lists are not supported");
-      const bool same = seen == nullptr || seen->type() == item.type() ||
-                        (seen->is_number() && item.is_number());
+      const bool same =
+          seen == nullptr || seen->type() == item.type() || (seen->is_number() && item.is_number());
       if (!same)
         return fail(Errc::kTerminal, "list element types are not identical: [{} {}]",
                     go_text(first), go_text(second));

@@ -195,8 +195,7 @@ Result<void> check_order(const Json& patch, const Json& wanted, const ItemIdenti
 // Merges the list and then gives it the order the directive asks for.
 Result<void> merge_ordered(Json& target, const Json& patch, const std::string& name,
                            const MergeShape* shape) {
-  TRY(const std::string list,
-      directed_list(name, kSetElementOrder, kBadOrder));
+  TRY(const std::string list, directed_list(name, kSetElementOrder, kBadOrder));
   const Json& wanted = patch.at(name);
   const auto part = patch.find(list);
   const bool patched = part != patch.end() && !part->is_null();
@@ -217,8 +216,7 @@ Result<void> merge_ordered(Json& target, const Json& patch, const std::string& n
   } else if (patched) {
     merged = plain(*part).value_or(none);
   }
-  TRY(target[list],
-      reordered(std::move(merged), identity, order, server));
+  TRY(target[list], reordered(std::move(merged), identity, order, server));
   return {};
 }
 

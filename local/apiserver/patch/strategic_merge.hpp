@@ -1,7 +1,8 @@
 // Strategic merge patch: application/strategic-merge-patch+json, what kubectl sends by default.
 //
-// Objects merge by key. A list merges by the merge key of its MergeShape, or as a set of scalars, or
-// is replaced when the shape says neither. A null removes. Directives: `$patch` (replace, delete),
+// Objects merge by key. A list merges by the merge key of its MergeShape, or as a set of scalars,
+// or is replaced when the shape says neither. A null removes. Directives: `$patch` (replace,
+// delete),
 // `$deleteFromPrimitiveList/<list>`, `$setElementOrder/<list>`, `$retainKeys`. As in kube-apiserver
 // `$patch: merge` is refused: merging is the default.
 // The result holds no directive, and no null that came with the patch.

@@ -59,9 +59,7 @@ class Stored {
     const ManagedEntry* const entry = find_entry(*entries, manager_of(who, operation));
     return entry == nullptr ? "" : entry->fields.to_fields_v1().dump();
   }
-  std::string applied(const std::string& manager) {
-    return owned(manager, WriteOperation::kApply);
-  }
+  std::string applied(const std::string& manager) { return owned(manager, WriteOperation::kApply); }
   std::string updated(const std::string& manager) {
     return owned(manager, WriteOperation::kUpdate);
   }

@@ -73,8 +73,7 @@ inline MergeShapePtr pod_spec() {
                            {"args", atomic()},
                            {"env", std::move(env)},
                            {"ports", ports()}});
-  auto volume =
-      object({{"name", scalar()}, {"emptyDir", object({})}, {"hostPath", object({})}});
+  auto volume = object({{"name", scalar()}, {"emptyDir", object({})}, {"hostPath", object({})}});
   return object({{"containers", keyed({"name"}, "name", std::move(container))},
                  {"volumes", keyed({"name"}, "name", std::move(volume))},
                  {"nodeSelector", atomic()},

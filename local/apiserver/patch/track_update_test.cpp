@@ -120,8 +120,8 @@ TEST_CASE("Update keeps ten updaters") {
 }
 
 TEST_CASE("Update refuses what is nested too deep") {
-  const auto result = track_update({}, {.manager = "a", .api_version = "v1"}, nullptr,
-                                   test::nested(kDepthMax + 1));
+  const auto result =
+      track_update({}, {.manager = "a", .api_version = "v1"}, nullptr, test::nested(kDepthMax + 1));
   REQUIRE_FALSE(result.has_value());
   CHECK(result.error().code == Errc::kTooLarge);
 }
