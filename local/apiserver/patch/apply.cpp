@@ -149,7 +149,7 @@ Result<ApplyOutcome> server_side_apply(const FieldRules& rules, const FieldWrite
   entry.fields = fields_of(ready, rules.shape).without(unowned_fields());
 
   Json object = pruned(merged(before, ready, rules.shape), last, entries, rules.shape);
-  // A null that met an object which is now empty, and so gone, is set after all.
+  // A null that met an object which is now empty is set after all, or the next apply would do it.
   object = merged(std::move(object), ready, rules.shape);
   const FieldComparison difference = owned_difference(rules, before, object);
   auto contested = contested_fields(entries, self, difference.changed());

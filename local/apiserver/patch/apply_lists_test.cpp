@@ -51,6 +51,28 @@ TEST_CASE("Apply shares items and splits their fields") {
   CHECK(stored.object()["keyed"] == Json::parse(R"([{"name":"x","w":2}])"));
 }
 
+TEST_CASE("Apply that drops an item keeps what others have in it") {
+  const auto values = test::object({{"name", test::scalar()}, {"value", test::set_of_scalars()}});
+  const auto shape =
+      test::object({{"metadata", test::metadata()}, {"l", test::keyed({"name"}, "name", values)}});
+  test::Stored shared(shape);
+  shared.apply("one", R"({"l":[{"name":"a"},{"name":"b","value":["c"]}]})");
+  shared.apply("two", R"({"l":[{"name":"b","value":["d"]}]})");
+  shared.update("controller", R"({"l":[{"name":"a"},{"name":"b","value":["c","d","e"]}]})");
+  shared.apply("one", R"({"l":[{"name":"a"}]})");
+  CHECK(shared.object()["l"] == Json::parse(R"([{"name":"a"},{"name":"b","value":["d","e"]}])"));
+  CHECK(shared.updated("controller") ==
+        R"({"f:l":{"k:{\"name\":\"b\"}":{"f:value":{"v:\"e\"":{}}}}})");
+
+  // Nobody else owns the item itself: it goes with what an updater put into it.
+  test::Stored alone(shape);
+  alone.apply("one", R"({"l":[{"name":"a"},{"name":"b","value":["c"]}]})");
+  alone.update("controller", R"({"l":[{"name":"a"},{"name":"b","value":["c","d"]}]})");
+  alone.apply("one", R"({"l":[{"name":"a"}]})");
+  CHECK(alone.object()["l"] == Json::parse(R"([{"name":"a"}])"));
+  CHECK(alone.updated("controller").empty());
+}
+
 TEST_CASE("Apply unites sets and takes back its own items") {
   test::Stored stored(lists());
   stored.apply("a", R"({"set":["x","y"]})");

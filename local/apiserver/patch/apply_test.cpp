@@ -171,6 +171,22 @@ TEST_CASE("Apply deduces the shape of a kind without schema") {
   CHECK(spec_of(stored) == Json::parse(R"({"m":{"deep":{"z":3}}})"));
 }
 
+TEST_CASE("Apply of several managers meets in nested untyped maps") {
+  test::Stored stored;
+  stored.apply("one", R"({"a":{"b":null},"c":{"d":null}})");
+  stored.apply("two", R"({"a":null,"c":{"d":null}})");
+  stored.update("x", R"({"a":{"b":{"c":null}},"c":{"d":{"e":null}}})");
+  stored.update("y", R"({"a":{"b":{"c":{"d":null}}},"c":{"d":{"e":{"f":null}}}})");
+  stored.update("x", R"({"a":{"b":{"c":{"d":{"e":null}}}},"c":{"d":{"e":{"f":{"g":null}}}}})");
+  stored.apply("one", R"({})");
+  CHECK(stored.object()["a"] == Json::object());
+  CHECK(stored.object()["c"] == Json::parse(R"({"d":{"e":{"f":{"g":null}}}})"));
+  CHECK(stored.applied("one").empty());
+  CHECK(stored.applied("two") == R"({"f:a":{},"f:c":{".":{},"f:d":{}}})");
+  CHECK(stored.updated("x") == R"({"f:c":{"f:d":{"f:e":{".":{},"f:f":{"f:g":{}}}}}})");
+  CHECK(stored.updated("y") == R"({"f:c":{"f:d":{"f:e":{"f:f":{}}}}})");
+}
+
 TEST_CASE("Apply changes the kind of an untyped value") {
   test::Stored stored;
   stored.apply("a", R"({"spec":{"v":{"x":1}}})");

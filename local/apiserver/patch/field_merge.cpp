@@ -153,10 +153,7 @@ class ListMerge {
 std::optional<Json> remaining(Json& child, const FieldSet* gone, const MergeShape* shape) {
   if (gone == nullptr) return std::move(child);
   if (gone->here()) return std::nullopt;
-  const bool was_empty = child.empty();
-  Json rest = without_fields(std::move(child), *gone, shape);
-  if (!was_empty && rest.is_structured() && rest.empty()) return std::nullopt;
-  return rest;
+  return without_fields(std::move(child), *gone, shape);
 }
 
 }  // namespace

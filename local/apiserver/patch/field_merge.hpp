@@ -17,8 +17,9 @@ Result<void> check_configuration(const Json& configuration, const MergeShape* sh
 // with the items only the object has where they were between them.
 Json merged(Json live, const Json& configuration, const MergeShape* shape);
 
-// Without the fields of the set, each with all below it. A list or object that becomes empty by
-// that goes too.
+// Without the fields of the set, each with all below it. A list or object that loses all it had,
+// and is not in the set, stays empty. (kube-apiserver's library makes it null, which no schema
+// allows.)
 Json without_fields(Json value, const FieldSet& gone, const MergeShape* shape);
 
 }  // namespace amdahl::local

@@ -146,8 +146,11 @@ FieldSet fields_of(const Json& value, const MergeShape* shape) {
 }
 
 FieldComparison compared(const Json* before, const Json* after, const MergeShape* shape) {
-  const Form left = before == nullptr ? Form::kLeaf : usable_form(shape, *before);
-  const Form right = after == nullptr ? Form::kLeaf : usable_form(shape, *after);
+  Form left = before == nullptr ? Form::kLeaf : usable_form(shape, *before);
+  Form right = after == nullptr ? Form::kLeaf : usable_form(shape, *after);
+  // Null is an object or a list with nothing in it where the other side has one.
+  if (before != nullptr && before->is_null()) left = right;
+  if (after != nullptr && after->is_null()) right = left;
   const bool left_full = left != Form::kLeaf && !before->empty();
   const bool right_full = right != Form::kLeaf && !after->empty();
   FieldComparison out;
