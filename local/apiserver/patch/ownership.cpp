@@ -1,0 +1,76 @@
+#include "local/apiserver/patch/ownership.hpp"
+
+namespace amdahl::local {
+
+const Json& managed_fields_of(const Json& object) {
+  static const Json kNone;
+  const auto metadata = object.find("metadata");
+  if (metadata == object.end() || !metadata->is_object()) return kNone;
+  const auto found = metadata->find("managedFields");
+  return found == metadata->end() ? kNone : *found;
+}
+
+Json without_managed_fields(Json object) {
+  const auto metadata = object.find("metadata");
+  if (metadata != object.end() && metadata->is_object()) metadata->erase("managedFields");
+  return object;
+}
+
+void set_managed_fields(Json& object, Json list) {
+  if (list.empty()) {
+    object = without_managed_fields(std::move(object));
+    return;
+  }
+  Json& metadata = object["metadata"];
+  if (!metadata.is_object()) metadata = Json::object();
+  metadata["managedFields"] = std::move(list);
+}
+
+const FieldSet& unowned_fields() {
+  static const FieldSet kFields = FieldSet::of({{"apiVersion"},
+                                                {"kind"},
+                                                {"metadata"},
+                                                {"metadata", "name"},
+                                                {"metadata", "namespace"},
+                                                {"metadata", "creationTimestamp"},
+                                                {"metadata", "selfLink"},
+                                                {"metadata", "uid"},
+                                                {"metadata", "clusterName"},
+                                                {"metadata", "generation"},
+                                                {"metadata", "managedFields"},
+                                                {"metadata", "resourceVersion"}});
+  return kFields;
+}
+
+FieldComparison owned_difference(const FieldRules& rules, const Json& before, const Json& after) {
+  FieldComparison difference = compared(&before, &after, rules.shape);
+  difference.ignore(rules.reset_fields.united(FieldSet::of({{"metadata", "managedFields"}})));
+  return difference;
+}
+
+FieldManager manager_of(const FieldWriter& writer, WriteOperation operation) {
+  return {.name = writer.manager.empty() ? "unknown" : writer.manager,
+          .operation = operation,
+          .api_version = writer.api_version,
+          .subresource = writer.subresource};
+}
+
+void take_fields(ManagedFields& entries, const FieldComparison& difference,
+                 const FieldManager* except) {
+  const FieldSet taken = difference.changed().united(difference.removed);
+  for (ManagedEntry& entry : entries)
+    if (except == nullptr || !entry.manager.same_entry(*except))
+      entry.fields = entry.fields.without(taken);
+}
+
+void give_fields(ManagedFields& entries, const FieldWriter& writer, const FieldSet& fields) {
+  const FieldSet owned = fields.without(unowned_fields());
+  if (owned.empty()) return;
+  const FieldManager manager = manager_of(writer, WriteOperation::kUpdate);
+  ManagedEntry* entry = find_entry(entries, manager);
+  if (entry == nullptr) entry = &entries.emplace_back(ManagedEntry{.manager = manager});
+  entry->fields = entry->fields.united(owned);
+  entry->time = writer.now;
+}
+
+}  // namespace amdahl::local
