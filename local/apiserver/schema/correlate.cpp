@@ -1,5 +1,7 @@
 #include "local/apiserver/schema/correlate.hpp"
 
+#include "local/apiserver/schema/field_error.hpp"
+
 namespace amdahl::local {
 
 std::optional<std::string> list_map_key(const Schema& list, const Json& item) {
@@ -14,7 +16,7 @@ std::optional<std::string> list_map_key(const Schema& list, const Json& item) {
         value = &*child->second->default_value;
       }
     }
-    key.append(value == nullptr || value->is_structured() ? "" : value->dump());
+    key.append(value == nullptr || value->is_structured() ? "" : go_json(*value));
     key.push_back(',');
   }
   return key;

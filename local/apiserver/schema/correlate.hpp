@@ -1,7 +1,7 @@
 // Finding in the old object what a value of the new one was before. Inside this library only.
 //
-// Fields correlate by name, items of a list map by their keys; nothing else does. The rules are those of
-// Kubernetes' validation ratcheting: an error in a value that did not change is forgiven.
+// Fields correlate by name, items of a list map by their keys; nothing else does. The rules are
+// those of Kubernetes' validation ratcheting: an error in a value that did not change is forgiven.
 #pragma once
 
 #include <map>

@@ -38,16 +38,26 @@ std::size_t whole_sequence(std::string_view text) {
 
 std::string_view short_escape(char c) {
   switch (c) {
-    case '\a': return "\\a";
-    case '\b': return "\\b";
-    case '\f': return "\\f";
-    case '\n': return "\\n";
-    case '\r': return "\\r";
-    case '\t': return "\\t";
-    case '\v': return "\\v";
-    case '\\': return "\\\\";
-    case '"': return "\\\"";
-    default: return {};
+    case '\a':
+      return "\\a";
+    case '\b':
+      return "\\b";
+    case '\f':
+      return "\\f";
+    case '\n':
+      return "\\n";
+    case '\r':
+      return "\\r";
+    case '\t':
+      return "\\t";
+    case '\v':
+      return "\\v";
+    case '\\':
+      return "\\\\";
+    case '"':
+      return "\\\"";
+    default:
+      return {};
   }
 }
 
@@ -78,8 +88,8 @@ std::string json_float(double value) {
   const double size = std::fabs(value);
   if (size != 0 && (size < 1e-6 || size >= 1e21)) return go_float(value);
   std::array<char, 400> buffer{};
-  const auto [end, error] = std::to_chars(buffer.data(), buffer.data() + buffer.size(), value,
-                                          std::chars_format::fixed);
+  const auto [end, error] =
+      std::to_chars(buffer.data(), buffer.data() + buffer.size(), value, std::chars_format::fixed);
   return {buffer.data(), error == std::errc{} ? end : buffer.data()};
 }
 

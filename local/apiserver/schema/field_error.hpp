@@ -1,4 +1,5 @@
-// Causes in the words of Kubernetes' field errors ("Invalid value: 0: ..."), and Go's ways to print.
+// Causes in the words of Kubernetes' field errors ("Invalid value: 0: ..."), and Go's ways to
+// print.
 //
 // Pure functions; any thread; they never fail. A path that is empty is printed as "<nil>", which is
 // what a kube-apiserver says of the whole object.
@@ -28,7 +29,8 @@ Cause too_many_cause(std::string_view path, std::size_t actual, std::int64_t max
 std::string go_quote(std::string_view text);
 // What %v prints of a float64: an exponent only below 1e-4 and from 1e21 on.
 std::string go_float(double value);
-// encoding/json: sorted keys, no ".0", and <, > and & escaped. Deeper than kJsonTextDepthMax: "...".
+// encoding/json: sorted keys, no ".0", and <, > and & escaped. Deeper than kJsonTextDepthMax:
+// "...".
 std::string go_json(const nlohmann::json& value);
 // How a field error shows a value: plain for numbers and booleans, quoted for strings, else JSON.
 std::string go_value(const nlohmann::json& value);

@@ -13,26 +13,45 @@ struct Named {
   Format format = Format::kNone;
 };
 constexpr std::array<Named, 19> kNames{{
-    {"byte", Format::kByte},         {"cidr", Format::kCidr},
-    {"date", Format::kDate},         {"datetime", Format::kDateTime},
-    {"duration", Format::kDuration}, {"email", Format::kEmail},
-    {"hexcolor", Format::kHexColor}, {"hostname", Format::kHostname},
-    {"ipv4", Format::kIpv4},         {"ipv6", Format::kIpv6},
-    {"k8slongname", Format::kLongName}, {"k8sshortname", Format::kShortName},
-    {"mac", Format::kMac},           {"password", Format::kPassword},
-    {"uri", Format::kUri},           {"uuid", Format::kUuid},
-    {"uuid3", Format::kUuid3},       {"uuid4", Format::kUuid4},
+    {"byte", Format::kByte},
+    {"cidr", Format::kCidr},
+    {"date", Format::kDate},
+    {"datetime", Format::kDateTime},
+    {"duration", Format::kDuration},
+    {"email", Format::kEmail},
+    {"hexcolor", Format::kHexColor},
+    {"hostname", Format::kHostname},
+    {"ipv4", Format::kIpv4},
+    {"ipv6", Format::kIpv6},
+    {"k8slongname", Format::kLongName},
+    {"k8sshortname", Format::kShortName},
+    {"mac", Format::kMac},
+    {"password", Format::kPassword},
+    {"uri", Format::kUri},
+    {"uuid", Format::kUuid},
+    {"uuid3", Format::kUuid3},
+    {"uuid4", Format::kUuid4},
     {"uuid5", Format::kUuid5},
 }};
 
-bool lower_or_digit(char c) { return (c >= 'a' && c <= 'z') || (c >= '0' && c <= '9'); }
-bool letter(char c) { return (c >= 'a' && c <= 'z') || (c >= 'A' && c <= 'Z'); }
-bool alnum(char c) { return lower_or_digit(c) || (c >= 'A' && c <= 'Z'); }
+bool lower_or_digit(char c) {
+  return (c >= 'a' && c <= 'z') || (c >= '0' && c <= '9');
+}
+bool letter(char c) {
+  return (c >= 'a' && c <= 'z') || (c >= 'A' && c <= 'Z');
+}
+bool alnum(char c) {
+  return lower_or_digit(c) || (c >= 'A' && c <= 'Z');
+}
 bool hex(char c) {
   return (c >= '0' && c <= '9') || (c >= 'a' && c <= 'f') || (c >= 'A' && c <= 'F');
 }
-bool beyond_ascii(char c) { return (static_cast<unsigned char>(c) & 0x80U) != 0; }
-bool host_char(char c) { return alnum(c) || beyond_ascii(c); }
+bool beyond_ascii(char c) {
+  return (static_cast<unsigned char>(c) & 0x80U) != 0;
+}
+bool host_char(char c) {
+  return alnum(c) || beyond_ascii(c);
+}
 
 std::vector<std::string_view> split(std::string_view text, char separator) {
   std::vector<std::string_view> parts;
@@ -60,15 +79,15 @@ bool hostname(std::string_view text) {
   if (std::ranges::any_of(labels, [](auto label) { return label.empty() || label.size() > 63; })) {
     return false;
   }
-  if (labels.size() == 1) {  // a dash is allowed after the first character only, as Kubernetes has it
+  if (labels.size() ==
+      1) {  // a dash is allowed after the first character only, as Kubernetes has it
     const std::string_view rest = text.substr(1);
     return host_char(text[0]) && text.back() != '-' &&
            std::ranges::all_of(rest.substr(rest.starts_with('-') ? 1 : 0), host_char);
   }
   const std::string_view top = labels.back();
-  if (top.size() < 2 || !std::ranges::all_of(top, [](char c) {
-        return letter(c) || beyond_ascii(c);
-      })) {
+  if (top.size() < 2 ||
+      !std::ranges::all_of(top, [](char c) { return letter(c) || beyond_ascii(c); })) {
     return false;
   }
   return std::ranges::all_of(labels, [](std::string_view label) {
@@ -179,9 +198,8 @@ bool uri(std::string_view text) {
   if (text.front() == '/') return true;
   const std::size_t colon = text.find(':');
   if (colon == std::string_view::npos || colon == 0 || !letter(text.front())) return false;
-  return std::ranges::all_of(text.substr(0, colon), [](char c) {
-    return alnum(c) || c == '+' || c == '-' || c == '.';
-  });
+  return std::ranges::all_of(text.substr(0, colon),
+                             [](char c) { return alnum(c) || c == '+' || c == '-' || c == '.'; });
 }
 
 bool email(std::string_view text) {
@@ -207,25 +225,44 @@ Format format_named(std::string_view name) {
 bool has_format(Format format, std::string_view text) {
   switch (format) {
     case Format::kNone:
-    case Format::kPassword: return true;
-    case Format::kByte: return base64(text);
-    case Format::kCidr: return cidr(text);
-    case Format::kDate: return parse_date(text).has_value();
-    case Format::kDateTime: return parse_date_time(text).has_value();
-    case Format::kDuration: return parse_duration(text).has_value();
-    case Format::kEmail: return email(text);
-    case Format::kHexColor: return hex_color(text);
-    case Format::kHostname: return hostname(text);
-    case Format::kIpv4: return ipv4(text) || (text.find('.') != text.npos && ipv6(text));
-    case Format::kIpv6: return text.find(':') != std::string_view::npos && ipv6(text);
-    case Format::kLongName: return long_name(text);
-    case Format::kMac: return mac(text);
-    case Format::kShortName: return text.size() <= 63 && dns_label(text);
-    case Format::kUri: return uri(text);
-    case Format::kUuid: return uuid(text, 0);
-    case Format::kUuid3: return uuid(text, '3');
-    case Format::kUuid4: return uuid(text, '4');
-    case Format::kUuid5: return uuid(text, '5');
+    case Format::kPassword:
+      return true;
+    case Format::kByte:
+      return base64(text);
+    case Format::kCidr:
+      return cidr(text);
+    case Format::kDate:
+      return parse_date(text).has_value();
+    case Format::kDateTime:
+      return parse_date_time(text).has_value();
+    case Format::kDuration:
+      return parse_duration(text).has_value();
+    case Format::kEmail:
+      return email(text);
+    case Format::kHexColor:
+      return hex_color(text);
+    case Format::kHostname:
+      return hostname(text);
+    case Format::kIpv4:
+      return ipv4(text) || (text.find('.') != text.npos && ipv6(text));
+    case Format::kIpv6:
+      return text.find(':') != std::string_view::npos && ipv6(text);
+    case Format::kLongName:
+      return long_name(text);
+    case Format::kMac:
+      return mac(text);
+    case Format::kShortName:
+      return text.size() <= 63 && dns_label(text);
+    case Format::kUri:
+      return uri(text);
+    case Format::kUuid:
+      return uuid(text, 0);
+    case Format::kUuid3:
+      return uuid(text, '3');
+    case Format::kUuid4:
+      return uuid(text, '4');
+    case Format::kUuid5:
+      return uuid(text, '5');
   }
   return true;
 }

@@ -37,7 +37,9 @@ constexpr std::array<WordUnit, 8> kWordUnits{{{"ns", "nano", 1},
                                               {"d", "day", 86'400'000'000'000},
                                               {"w", "week", 604'800'000'000'000}}};
 
-bool digit(char c) { return c >= '0' && c <= '9'; }
+bool digit(char c) {
+  return c >= '0' && c <= '9';
+}
 
 std::optional<std::int64_t> take_digits(std::string_view& text) {
   std::int64_t value = 0;

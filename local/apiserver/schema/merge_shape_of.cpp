@@ -42,8 +42,8 @@ MergeShapePtr object_meta_shape() {
   return made;
 }
 
-// What the schema itself says of metadata counts only when it describes all of it, as the schemas of
-// built-in kinds do.
+// What the schema itself says of metadata counts only when it describes all of it, as the schemas
+// of built-in kinds do.
 void add_type_meta(const Schema& schema, MergeShape& made) {
   const auto meta = schema.properties.find("metadata");
   if (meta != schema.properties.end() && meta->second->properties.contains("ownerReferences")) {
@@ -73,12 +73,18 @@ class ShapeReader {
       case SchemaType::kNone:
         made->kind = schema.int_or_string ? MergeKind::kScalar : MergeKind::kUntyped;
         break;
-      case SchemaType::kArray: list(schema, *made); break;
-      case SchemaType::kObject: object(schema, *made); break;
+      case SchemaType::kArray:
+        list(schema, *made);
+        break;
+      case SchemaType::kObject:
+        object(schema, *made);
+        break;
       case SchemaType::kBoolean:
       case SchemaType::kInteger:
       case SchemaType::kNumber:
-      case SchemaType::kString: made->kind = MergeKind::kScalar; break;
+      case SchemaType::kString:
+        made->kind = MergeKind::kScalar;
+        break;
     }
     made->patch_merge_key = schema.patch_merge_key;
     made->patch_merge = schema.patch_merge;
@@ -90,8 +96,12 @@ class ShapeReader {
     made.item = shape(schema.items.get());
     switch (schema.list_type) {
       case ListType::kUnset:
-      case ListType::kAtomic: made.kind = MergeKind::kAtomic; break;
-      case ListType::kSet: made.kind = MergeKind::kSetList; break;
+      case ListType::kAtomic:
+        made.kind = MergeKind::kAtomic;
+        break;
+      case ListType::kSet:
+        made.kind = MergeKind::kSetList;
+        break;
       case ListType::kMap:
         made.kind = MergeKind::kMapList;
         made.keys = schema.list_map_keys;

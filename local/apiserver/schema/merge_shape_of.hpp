@@ -1,7 +1,8 @@
 // The part of a schema that patches need.
 //
-// Pure; any thread; never fails. As in Kubernetes a list is atomic and a map granular unless the schema
-// says otherwise; places the schema leaves open are untyped. Resources have metadata's shape.
+// Pure; any thread; never fails. As in Kubernetes a list is atomic and a map granular unless the
+// schema says otherwise; places the schema leaves open are untyped. Resources have metadata's
+// shape.
 #pragma once
 
 #include "local/apiserver/model/merge_shape.hpp"

@@ -7,22 +7,37 @@ namespace {
 
 std::string_view go_words(RE2::ErrorCode code) {
   switch (code) {
-    case RE2::ErrorBadEscape: return "invalid escape sequence";
-    case RE2::ErrorBadCharClass: return "invalid character class";
-    case RE2::ErrorBadCharRange: return "invalid character class range";
-    case RE2::ErrorMissingBracket: return "missing closing ]";
-    case RE2::ErrorMissingParen: return "missing closing )";
-    case RE2::ErrorUnexpectedParen: return "unexpected )";
-    case RE2::ErrorTrailingBackslash: return "trailing backslash at end of expression";
-    case RE2::ErrorRepeatArgument: return "missing argument to repetition operator";
-    case RE2::ErrorRepeatSize: return "invalid repeat count";
-    case RE2::ErrorRepeatOp: return "invalid nested repetition operator";
-    case RE2::ErrorBadPerlOp: return "invalid or unsupported Perl syntax";
-    case RE2::ErrorBadUTF8: return "invalid UTF-8";
-    case RE2::ErrorBadNamedCapture: return "invalid named capture";
-    case RE2::ErrorPatternTooLarge: return "expression too large";
+    case RE2::ErrorBadEscape:
+      return "invalid escape sequence";
+    case RE2::ErrorBadCharClass:
+      return "invalid character class";
+    case RE2::ErrorBadCharRange:
+      return "invalid character class range";
+    case RE2::ErrorMissingBracket:
+      return "missing closing ]";
+    case RE2::ErrorMissingParen:
+      return "missing closing )";
+    case RE2::ErrorUnexpectedParen:
+      return "unexpected )";
+    case RE2::ErrorTrailingBackslash:
+      return "trailing backslash at end of expression";
+    case RE2::ErrorRepeatArgument:
+      return "missing argument to repetition operator";
+    case RE2::ErrorRepeatSize:
+      return "invalid repeat count";
+    case RE2::ErrorRepeatOp:
+      return "invalid nested repetition operator";
+    case RE2::ErrorBadPerlOp:
+      return "invalid or unsupported Perl syntax";
+    case RE2::ErrorBadUTF8:
+      return "invalid UTF-8";
+    case RE2::ErrorBadNamedCapture:
+      return "invalid named capture";
+    case RE2::ErrorPatternTooLarge:
+      return "expression too large";
     case RE2::NoError:
-    case RE2::ErrorInternal: break;
+    case RE2::ErrorInternal:
+      break;
   }
   return "internal error";
 }

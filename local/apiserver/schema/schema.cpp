@@ -13,28 +13,27 @@
 namespace amdahl::local {
 namespace {
 
-constexpr std::array<std::string_view, 21> kNotAtRootWithStatus{
-    "id",
-    "$schema",
-    "$ref",
-    "nullable",
-    "default",
-    "enum",
-    "maxProperties",
-    "minProperties",
-    "allOf",
-    "oneOf",
-    "anyOf",
-    "not",
-    "additionalProperties",
-    "patternProperties",
-    "dependencies",
-    "definitions",
-    "x-kubernetes-embedded-resource",
-    "x-kubernetes-int-or-string",
-    "x-kubernetes-list-map-keys",
-    "x-kubernetes-list-type",
-    "x-kubernetes-map-type"};
+constexpr std::array<std::string_view, 21> kNotAtRootWithStatus{"id",
+                                                                "$schema",
+                                                                "$ref",
+                                                                "nullable",
+                                                                "default",
+                                                                "enum",
+                                                                "maxProperties",
+                                                                "minProperties",
+                                                                "allOf",
+                                                                "oneOf",
+                                                                "anyOf",
+                                                                "not",
+                                                                "additionalProperties",
+                                                                "patternProperties",
+                                                                "dependencies",
+                                                                "definitions",
+                                                                "x-kubernetes-embedded-resource",
+                                                                "x-kubernetes-int-or-string",
+                                                                "x-kubernetes-list-map-keys",
+                                                                "x-kubernetes-list-type",
+                                                                "x-kubernetes-map-type"};
 constexpr std::string_view kOnlyTheseAtRoot =
     "only [Description Type Format Title Maximum ExclusiveMaximum Minimum ExclusiveMinimum "
     "MaxLength MinLength Pattern MaxItems MinItems UniqueItems MultipleOf Required Items "
@@ -51,13 +50,20 @@ void append(std::vector<Cause>& causes, std::vector<Cause> more) {
 
 std::string_view name(SchemaType type) {
   switch (type) {
-    case SchemaType::kNone: return "";
-    case SchemaType::kArray: return "array";
-    case SchemaType::kBoolean: return "boolean";
-    case SchemaType::kInteger: return "integer";
-    case SchemaType::kNumber: return "number";
-    case SchemaType::kObject: return "object";
-    case SchemaType::kString: return "string";
+    case SchemaType::kNone:
+      return "";
+    case SchemaType::kArray:
+      return "array";
+    case SchemaType::kBoolean:
+      return "boolean";
+    case SchemaType::kInteger:
+      return "integer";
+    case SchemaType::kNumber:
+      return "number";
+    case SchemaType::kObject:
+      return "object";
+    case SchemaType::kString:
+      return "string";
   }
   return "";
 }

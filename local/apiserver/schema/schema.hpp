@@ -1,9 +1,9 @@
 // A structural OpenAPI v3 schema as CustomResourceDefinitions have it, compiled once and then only
 // read: by prune(), apply_defaults(), validate() and merge_shape_of().
 //
-// Immutable once compiled; shared between threads. A node is never part of a cycle: where the schema
-// of a built-in kind refers to itself, the inner place keeps unknown fields.
-// Failure: compile_crd_schema() gives every reason a kube-apiserver would give for refusing the CRD.
+// Immutable once compiled; shared between threads. A node is never part of a cycle: where the
+// schema of a built-in kind refers to itself, the inner place keeps unknown fields. Failure:
+// compile_crd_schema() gives every reason a kube-apiserver would give for refusing the CRD.
 #pragma once
 
 #include <cstdint>
@@ -118,14 +118,14 @@ struct CrdSchemaOptions {
 };
 
 struct CompiledSchema {
-  SchemaPtr schema = {};            // null when there are causes
-  std::vector<Cause> causes = {};   // at most kCausesMax
+  SchemaPtr schema = {};           // null when there are causes
+  std::vector<Cause> causes = {};  // at most kCausesMax
 };
 
 CompiledSchema compile_crd_schema(const Json& schema, const CrdSchemaOptions& options);
 
-// The schema of a built-in kind, as in Kubernetes' OpenAPI v3: not held to the rules for CRDs. `resolve`
-// gives what a $ref names, or null. What cannot be understood keeps unknown fields.
+// The schema of a built-in kind, as in Kubernetes' OpenAPI v3: not held to the rules for CRDs.
+// `resolve` gives what a $ref names, or null. What cannot be understood keeps unknown fields.
 using RefResolver = std::function<const Json*(std::string_view ref)>;
 SchemaPtr compile_builtin_schema(const Json& schema, const RefResolver& resolve);
 

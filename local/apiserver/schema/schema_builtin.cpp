@@ -83,7 +83,8 @@ class BuiltinReader {
   static bool is_quantity(const Json& schema) {
     const Json& one = nodes_of(schema, "oneOf");
     return one.size() == 2 && text_of(schema, "type").empty() &&
-           std::ranges::all_of(one, [](const Json& item) { return !text_of(item, "type").empty(); });
+           std::ranges::all_of(one,
+                               [](const Json& item) { return !text_of(item, "type").empty(); });
   }
 
   const RefResolver& resolve_;

@@ -1,8 +1,8 @@
+#include "local/apiserver/schema/field_error.hpp"
 #include "local/apiserver/schema/prune.hpp"
 #include "local/apiserver/schema/schema_checks.hpp"
 #include "local/apiserver/schema/schema_keywords.hpp"
 #include "local/apiserver/schema/validate.hpp"
-#include "local/apiserver/schema/field_error.hpp"
 
 namespace amdahl::local {
 namespace {
@@ -15,6 +15,7 @@ class DefaultsCheck {
     if (!schema.defaults_inside || causes.size() >= kCausesMax) return;
     if (schema.default_value) value(schema, path_child(path, "default"));
     if (schema.items != nullptr) node(*schema.items, path_child(path, "items"));
+    if (schema.other != nullptr) node(*schema.other, path_child(path, "additionalProperties"));
     const std::string properties = path_child(path, "properties");
     for (const auto& [key, child] : schema.properties) node(*child, path_key(properties, key));
   }
@@ -39,7 +40,8 @@ class DefaultsCheck {
   }
 
   // A default has to pass as something new and as something that stays.
-  static std::vector<Cause> rules(const Schema& schema, const Json& given, const std::string& path) {
+  static std::vector<Cause> rules(const Schema& schema, const Json& given,
+                                  const std::string& path) {
     auto staying =
         validate_rules(Validation{schema, given, &given, path}, schema.embedded_resource);
     if (!staying.empty()) return staying;

@@ -134,9 +134,10 @@ class ListTypeCheck {
       if (field == nullptr) continue;
       const std::string field_path = path_key(path_child(at, "properties"), key);
       if (std::ranges::find(must, key) == must.end() && keyword(*field, "default") == nullptr) {
-        required(path_child(field_path, "default"),
-                 "this property is in x-kubernetes-list-map-keys, so it must have a default or be a "
-                 "required property");
+        required(
+            path_child(field_path, "default"),
+            "this property is in x-kubernetes-list-map-keys, so it must have a default or be a "
+            "required property");
       }
       if (flag_of(*field, "nullable")) {
         forbidden(path_child(field_path, "nullable"),

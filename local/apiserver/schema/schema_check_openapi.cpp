@@ -96,8 +96,8 @@ class OpenApiCheck {
       forbidden(at("default"), "must not be set " + place.defaults_forbidden);
     }
     if (!text_of(schema, "id").empty()) forbidden(at("id"), "id is not supported");
-    for (const std::string_view name : {"additionalItems", "patternProperties", "definitions",
-                                        "dependencies", "$ref"}) {
+    for (const std::string_view name :
+         {"additionalItems", "patternProperties", "definitions", "dependencies", "$ref"}) {
       const Json* value = keyword(schema, name);
       if (value == nullptr || (value->is_object() && value->empty() && name != "dependencies")) {
         continue;

@@ -159,7 +159,8 @@ class StructuralCheck {
 
   static bool says_more_than_names(const Json& meta) {
     for (const auto& [key, value] : meta.items()) {
-      if (key != "type" && key != "default" && key != "properties" && is_set(meta, key)) return true;
+      if (key != "type" && key != "default" && key != "properties" && is_set(meta, key))
+        return true;
     }
     return std::ranges::any_of(fields_of(meta, "properties").items(), [](const auto& field) {
       return field.key() != "name" && field.key() != "generateName";
@@ -180,7 +181,8 @@ class StructuralCheck {
     }
   }
 
-  void junctors(const Json& schema, bool skip_any, bool skip_any_of_first, const std::string& path) {
+  void junctors(const Json& schema, bool skip_any, bool skip_any_of_first,
+                const std::string& path) {
     const auto list = [&](std::string_view name, bool skip_first_any) {
       const Json& nodes = nodes_of(schema, name);
       for (std::size_t i = 0; i < nodes.size(); ++i) {
@@ -202,7 +204,8 @@ class StructuralCheck {
   void nested(const Json& schema, bool skip_any, const std::string& path) {
     if (causes.size() >= kCausesMax) return;
     junctors(schema, skip_any, false, path);
-    if (const Json* items = item_schema_of(schema)) nested(*items, false, path_child(path, "items"));
+    if (const Json* items = item_schema_of(schema))
+      nested(*items, false, path_child(path, "items"));
     const std::string properties = path_child(path, "properties");
     for (const auto& [key, field] : fields_of(schema, "properties").items()) {
       nested(field, false, path_key(properties, key));
@@ -224,8 +227,8 @@ class StructuralCheck {
   }
 
   void complete_nested(const Json& value, const Pair& outer, std::string_view step) {
-    complete_value(Pair{value, outer.structural, outer.structural_path,
-                        path_child(outer.value_path, step)});
+    complete_value(
+        Pair{value, outer.structural, outer.structural_path, path_child(outer.value_path, step)});
   }
 
   void complete_value(const Pair& pair) {

@@ -1,5 +1,5 @@
-// What makes a kube-apiserver refuse a CRD's schema. Inside this library only; compile_crd_schema() in
-// schema.hpp puts them together. All take a schema that passed check_keywords().
+// What makes a kube-apiserver refuse a CRD's schema. Inside this library only; compile_crd_schema()
+// in schema.hpp puts them together. All take a schema that passed check_keywords().
 #pragma once
 
 #include <string>
@@ -14,8 +14,8 @@ namespace amdahl::local {
 // Sorted by their text, as the server sorts them.
 std::vector<Cause> check_structural(const Json& schema, const std::string& prefix);
 
-// Each keyword by itself, list types and their keys, and rules. `compiled` is null when the schema is
-// not structural: then rules are not looked into.
+// Each keyword by itself, list types and their keys, and rules. `compiled` is null when the schema
+// is not structural: then rules are not looked into.
 std::vector<Cause> check_openapi(const Json& schema, const Schema* compiled,
                                  const CrdSchemaOptions& options);
 

@@ -10,7 +10,16 @@
 namespace amdahl::local {
 namespace {
 
-enum class Shape : std::uint8_t { kText, kFlag, kNumber, kCount, kTexts, kSchema, kSchemas, kFields };
+enum class Shape : std::uint8_t {
+  kText,
+  kFlag,
+  kNumber,
+  kCount,
+  kTexts,
+  kSchema,
+  kSchemas,
+  kFields
+};
 struct Keyword {
   std::string_view name = {};
   Shape shape = Shape::kText;
@@ -56,14 +65,22 @@ constexpr std::array<Keyword, 36> kKeywords{{
 
 std::string_view wanted(Shape shape) {
   switch (shape) {
-    case Shape::kText: return "must be a string";
-    case Shape::kFlag: return "must be a boolean";
-    case Shape::kNumber: return "must be a number";
-    case Shape::kCount: return "must be an integer";
-    case Shape::kTexts: return "must be an array of strings";
-    case Shape::kSchema: return "must be a schema object";
-    case Shape::kSchemas: return "must be an array of schema objects";
-    case Shape::kFields: return "must be an object whose values are schema objects";
+    case Shape::kText:
+      return "must be a string";
+    case Shape::kFlag:
+      return "must be a boolean";
+    case Shape::kNumber:
+      return "must be a number";
+    case Shape::kCount:
+      return "must be an integer";
+    case Shape::kTexts:
+      return "must be an array of strings";
+    case Shape::kSchema:
+      return "must be a schema object";
+    case Shape::kSchemas:
+      return "must be an array of schema objects";
+    case Shape::kFields:
+      return "must be an object whose values are schema objects";
   }
   return {};
 }
@@ -79,14 +96,22 @@ bool objects(const Json& value) {
 
 bool fits(Shape shape, const Json& value) {
   switch (shape) {
-    case Shape::kText: return value.is_string();
-    case Shape::kFlag: return value.is_boolean();
-    case Shape::kNumber: return value.is_number();
-    case Shape::kCount: return value.is_number_integer();
-    case Shape::kTexts: return texts(value);
-    case Shape::kSchema: return value.is_object();
-    case Shape::kSchemas: return value.is_array() && objects(value);
-    case Shape::kFields: return value.is_object() && objects(value);
+    case Shape::kText:
+      return value.is_string();
+    case Shape::kFlag:
+      return value.is_boolean();
+    case Shape::kNumber:
+      return value.is_number();
+    case Shape::kCount:
+      return value.is_number_integer();
+    case Shape::kTexts:
+      return texts(value);
+    case Shape::kSchema:
+      return value.is_object();
+    case Shape::kSchemas:
+      return value.is_array() && objects(value);
+    case Shape::kFields:
+      return value.is_object() && objects(value);
   }
   return false;
 }
@@ -130,7 +155,8 @@ class KeywordCheck {
     } else if (word.shape == Shape::kSchema) {
       node(*value, at, depth + 1);
     } else if (word.shape == Shape::kSchemas) {
-      for (std::size_t i = 0; i < value->size(); ++i) node((*value)[i], path_index(at, i), depth + 1);
+      for (std::size_t i = 0; i < value->size(); ++i)
+        node((*value)[i], path_index(at, i), depth + 1);
     } else if (word.shape == Shape::kFields) {
       for (const auto& [key, item] : value->items()) node(item, path_key(at, key), depth + 1);
     }

@@ -20,7 +20,7 @@ const Json* keyword(const Json& node, std::string_view name);  // null: absent
 std::string_view text_of(const Json& node, std::string_view name);
 bool flag_of(const Json& node, std::string_view name);
 std::vector<std::string> texts_of(const Json& node, std::string_view name);
-const Json& nodes_of(const Json& node, std::string_view name);  // an array; empty when absent
+const Json& nodes_of(const Json& node, std::string_view name);   // an array; empty when absent
 const Json& fields_of(const Json& node, std::string_view name);  // an object; empty when absent
 const Json* item_schema_of(const Json& node);                    // items, when it is one schema
 const Json* other_schema_of(const Json& node);  // additionalProperties, when it is a schema

@@ -10,9 +10,8 @@ namespace amdahl::local {
 namespace {
 
 SchemaType type_named(std::string_view text) {
-  for (const SchemaType type :
-       {SchemaType::kArray, SchemaType::kBoolean, SchemaType::kInteger, SchemaType::kNumber,
-        SchemaType::kObject, SchemaType::kString}) {
+  for (const SchemaType type : {SchemaType::kArray, SchemaType::kBoolean, SchemaType::kInteger,
+                                SchemaType::kNumber, SchemaType::kObject, SchemaType::kString}) {
     if (name(type) == text) return type;
   }
   return SchemaType::kNone;
@@ -86,8 +85,8 @@ SchemaPtr read_node(const Json& schema, const Where& where) {
   read_children(schema, where, *node);
   if (!where.nested) {
     for (const Json& rule : nodes_of(schema, "x-kubernetes-validations")) {
-      node->rules.push_back(cel::compile_rule(rule, schema, *node,
-                                              where.resource_root || node->embedded_resource));
+      node->rules.push_back(
+          cel::compile_rule(rule, schema, *node, where.resource_root || node->embedded_resource));
     }
   }
   note_what_is_inside(*node);

@@ -35,8 +35,8 @@ std::vector<Cause> validate(const Schema& schema, const Json& now, const Json* b
   if (schema.embedded_inside) append(causes, validate_embedded(input));
   if (schema.lists_inside) {
     // An object that was stored with duplicates may go on having them.
-    const bool had = before != nullptr &&
-                     !validate_lists(Validation{.schema = schema, .now = *before}).empty();
+    const bool had =
+        before != nullptr && !validate_lists(Validation{.schema = schema, .now = *before}).empty();
     if (!had) append(causes, validate_lists(input));
   }
   if (!schema.rules_inside) return causes;

@@ -1,7 +1,7 @@
 // Whether an object satisfies a schema, in the words of a kube-apiserver 1.34.
 //
-// Pure; any thread. Failure is the result: every cause, at most kCausesMax. Metadata is not looked at
-// here (names, labels: the caller's), apart from what the schema's own rules say about it.
+// Pure; any thread. Failure is the result: every cause, at most kCausesMax. Metadata is not looked
+// at here (names, labels: the caller's), apart from what the schema's own rules say about it.
 #pragma once
 
 #include <string>
@@ -11,10 +11,10 @@
 
 namespace amdahl::local {
 
-// `before` is the stored object on an update and null on a create. It decides which transition rules
-// run, and forgives what is invalid but did not change (validation ratcheting).
-// Order: shape and values, embedded resources, duplicates in list maps and sets, rules. Rules run only
-// when the shape is right; otherwise one cause says that they did not.
+// `before` is the stored object on an update and null on a create. It decides which transition
+// rules run, and forgives what is invalid but did not change (validation ratcheting). Order: shape
+// and values, embedded resources, duplicates in list maps and sets, rules. Rules run only when the
+// shape is right; otherwise one cause says that they did not.
 std::vector<Cause> validate(const Schema& schema, const Json& now, const Json* before);
 
 // The steps, for callers that check a part: causes name fields below `path`.

@@ -36,7 +36,8 @@ class ListValidator {
 
  private:
   void duplicate(const std::string& path, std::size_t index, const Json& value) {
-    if (causes.size() < kCausesMax) causes.push_back(duplicate_cause(path_index(path, index), value));
+    if (causes.size() < kCausesMax)
+      causes.push_back(duplicate_cause(path_index(path, index), value));
   }
 
   // The second of equal items is named, further ones are not.

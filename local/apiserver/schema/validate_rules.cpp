@@ -18,8 +18,8 @@ struct Spot {
   const Schema& schema;
   const Json& now;
   const Json* old_self = nullptr;
-  const Json* before = nullptr;       // null: nothing correlates
-  const Spot* parent = nullptr;       // the nearest one that does
+  const Json* before = nullptr;  // null: nothing correlates
+  const Spot* parent = nullptr;  // the nearest one that does
   std::string path = {};
   bool resource = false;
   bool updates = false;
@@ -98,7 +98,8 @@ class RuleValidator {
   }
 
   bool rules(const Spot& spot) {
-    const Json* old = spot.old_self != nullptr && !spot.old_self->is_null() ? spot.old_self : nullptr;
+    const Json* old =
+        spot.old_self != nullptr && !spot.old_self->is_null() ? spot.old_self : nullptr;
     for (const RulePtr& rule : spot.schema.rules) {
       if (rule->program == nullptr) continue;
       if (rule->uses_old_self && old == nullptr && !rule->optional_old_self) continue;
@@ -113,7 +114,8 @@ class RuleValidator {
     return true;
   }
 
-  static Result<cel::Activation> activate(const Spot& spot, const Json* old, const cel::Rule& rule) {
+  static Result<cel::Activation> activate(const Spot& spot, const Json* old,
+                                          const cel::Rule& rule) {
     TRY(cel::Value self, cel::value_of(spot.now, &spot.schema, spot.resource));
     cel::Activation activation{.self = std::move(self)};
     if (old != nullptr) {
@@ -155,9 +157,10 @@ class RuleValidator {
       return false;
     }
     if (error.context.starts_with("no such overload")) {
-      refuse(spot, fmt::format("'{}': call arguments did not match a supported operator, function or "
-                               "macro signature for rule: {}",
-                               error.context, shown));
+      refuse(spot,
+             fmt::format("'{}': call arguments did not match a supported operator, function or "
+                         "macro signature for rule: {}",
+                         error.context, shown));
     } else {
       refuse(spot, fmt::format("{} evaluating rule: {}", error.context, shown));
     }
@@ -198,7 +201,8 @@ class RuleValidator {
   }
 
   static constexpr std::string_view kOutOfBudget =
-      "validation failed due to running out of cost budget, no further validation rules will be run";
+      "validation failed due to running out of cost budget, no further validation rules will be "
+      "run";
   std::int64_t budget_ = cel::kObjectStepsMax;
 };
 

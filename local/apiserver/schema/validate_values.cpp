@@ -13,7 +13,8 @@
 namespace amdahl::local {
 namespace {
 
-// Causes, and how many checks passed: the branch of an anyOf with most of them explains the failure.
+// Causes, and how many checks passed: the branch of an anyOf with most of them explains the
+// failure.
 struct Outcome {
   std::vector<Cause> causes = {};
   int matches = 0;
@@ -35,8 +36,8 @@ struct Outcome {
   }
 };
 
-// One value, what its schema says, and the structural schema of the place: inside a junctor they differ,
-// and only the structural one knows how old values are found.
+// One value, what its schema says, and the structural schema of the place: inside a junctor they
+// differ, and only the structural one knows how old values are found.
 struct Spot {
   const Schema& schema;
   const Schema* spine = nullptr;
@@ -123,14 +124,15 @@ class ValueValidator {
     if (spot.schema.items != nullptr) items(spot, outcome);
     const auto size = static_cast<std::int64_t>(spot.now.size());
     if (checks.min_items && size < *checks.min_items) {
-      outcome.add(invalid_cause(path_, size, fmt::format("{} in body should have at least {} items",
-                                                         shown_path(), *checks.min_items)));
+      outcome.add(invalid_cause(path_, size,
+                                fmt::format("{} in body should have at least {} items",
+                                            shown_path(), *checks.min_items)));
     }
     if (checks.max_items && size > *checks.max_items) {
       outcome.add(too_many_cause(path_, spot.now.size(), *checks.max_items));
     }
-    if (checks.unique_items && std::set<Json>(spot.now.begin(), spot.now.end()).size() <
-                                   spot.now.size()) {
+    if (checks.unique_items &&
+        std::set<Json>(spot.now.begin(), spot.now.end()).size() < spot.now.size()) {
       outcome.add(invalid_cause(
           path_, "", fmt::format("{} in body shouldn't contain duplicates", shown_path())));
     }

@@ -79,9 +79,9 @@ void check_bounds(const ValueChecks& checks, Number value, const ValuePlace& pla
     }
   };
   const auto refuse = [&](std::string_view words, const std::string& limit) {
-    causes.push_back(invalid_cause(place.field, Json(value),
-                                   fmt::format("{} in body should be {} {}", place.shown, words,
-                                               limit)));
+    causes.push_back(
+        invalid_cause(place.field, Json(value),
+                      fmt::format("{} in body should be {} {}", place.shown, words, limit)));
   };
   if (checks.minimum) {
     const Number limit = bound(*checks.minimum);
@@ -117,9 +117,9 @@ void check_multiple(double factor, const Json& value, const ValuePlace& place,
         place.field, bad,
         fmt::format("factor MultipleOf declared for {} must be positive: {}", place.shown, shown)));
   } else if (!is_multiple(value, factor)) {
-    causes.push_back(invalid_cause(
-        place.field, value,
-        fmt::format("{} in body should be a multiple of {}", place.shown, shown)));
+    causes.push_back(
+        invalid_cause(place.field, value,
+                      fmt::format("{} in body should be a multiple of {}", place.shown, shown)));
   }
 }
 
@@ -133,9 +133,9 @@ bool checks_type(const Schema& schema) {
 std::optional<Cause> check_type(const Schema& schema, const Json& value, const ValuePlace& place) {
   const bool typed = schema.type != SchemaType::kNone || schema.int_or_string;
   const auto refuse = [&](std::string_view wanted, std::string_view actual) {
-    return type_invalid_cause(place.field, actual,
-                              fmt::format("{} in body must be of type {}: {}", place.shown, wanted,
-                                          go_quote(actual)));
+    return type_invalid_cause(
+        place.field, actual,
+        fmt::format("{} in body must be of type {}: {}", place.shown, wanted, go_quote(actual)));
   };
   if (value.is_null()) {
     if (!typed || schema.nullable) return std::nullopt;
@@ -181,9 +181,9 @@ std::optional<Cause> check_text(const ValueChecks& checks, const Json& value,
                                      *checks.min_length));
   }
   if (checks.pattern != nullptr && !checks.pattern->found_in(text)) {
-    return invalid_cause(place.field, value,
-                         fmt::format("{} in body should match '{}'", place.shown,
-                                     checks.pattern->expression()));
+    return invalid_cause(
+        place.field, value,
+        fmt::format("{} in body should match '{}'", place.shown, checks.pattern->expression()));
   }
   return std::nullopt;
 }

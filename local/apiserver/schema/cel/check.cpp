@@ -12,8 +12,8 @@
 namespace amdahl::local::cel {
 namespace {
 
-constexpr std::array<std::string_view, 10> kTypeNames{"int",  "uint", "double", "bool",      "string",
-                                                      "list", "map",  "bytes",  "null_type", "type"};
+constexpr std::array<std::string_view, 10> kTypeNames{
+    "int", "uint", "double", "bool", "string", "list", "map", "bytes", "null_type", "type"};
 
 struct Typed {
   ExprPtr expr = {};
@@ -28,14 +28,18 @@ class Checker {
 
   Result<Typed> expression(const Expr& expr) {
     switch (expr.op) {
-      case Op::kLiteral: return Typed{std::make_shared<const Expr>(expr), type_of(expr.literal)};
-      case Op::kIdentifier: return identifier(expr);
+      case Op::kLiteral:
+        return Typed{std::make_shared<const Expr>(expr), type_of(expr.literal)};
+      case Op::kIdentifier:
+        return identifier(expr);
       case Op::kAll:
       case Op::kExists:
       case Op::kExistsOne:
       case Op::kFilter:
-      case Op::kTransform: return comprehension(expr);
-      default: break;
+      case Op::kTransform:
+        return comprehension(expr);
+      default:
+        break;
     }
     Expr copy = expr;
     std::vector<Type> types;
@@ -93,14 +97,18 @@ class Checker {
 
   Result<Type> typed(Expr& expr, const std::vector<Type>& types) {
     switch (expr.op) {
-      case Op::kSelect: return field(expr, types[0]);
+      case Op::kSelect:
+        return field(expr, types[0]);
       case Op::kHas: {
         TRY(field(expr, types[0]));
         return Type{.kind = Kind::kBool};
       }
-      case Op::kCall: return call(expr, types);
-      case Op::kList: return list(types);
-      case Op::kMap: return Type{.kind = Kind::kMap};
+      case Op::kCall:
+        return call(expr, types);
+      case Op::kList:
+        return list(types);
+      case Op::kMap:
+        return Type{.kind = Kind::kMap};
       case Op::kAnd:
       case Op::kOr:
       case Op::kNot:
@@ -117,7 +125,8 @@ class Checker {
       case Op::kChoose:
         if (!may_be(types[0], Kind::kBool)) return overload(expr, operator_name(expr.op), types);
         return types[1].kind == types[2].kind ? types[1] : Type{};
-      default: break;
+      default:
+        break;
     }
     auto type = operator_type(expr.op, types[0], types[1]);
     if (!type) return overload(expr, operator_name(expr.op), types);
@@ -165,9 +174,8 @@ class Checker {
   }
 
   static Type result_type(const Function& function, const std::vector<Type>& types) {
-    const bool gives_item =
-        function.member && function.result == Kind::kDynamic &&
-        (function.target == Kind::kList || function.target == Kind::kOptional);
+    const bool gives_item = function.member && function.result == Kind::kDynamic &&
+                            (function.target == Kind::kList || function.target == Kind::kOptional);
     if (gives_item) return item_type(types[0]);
     if (function.name == "split") {
       const Type text{.kind = Kind::kString};

@@ -1,5 +1,5 @@
-// Finding out before a rule runs that it cannot: names and fields that do not exist, functions outside the
-// subset, types that do not go together. Inside this library only.
+// Finding out before a rule runs that it cannot: names and fields that do not exist, functions
+// outside the subset, types that do not go together. Inside this library only.
 //
 // Failure: cel-go's words with the place in the source.
 #pragma once

@@ -85,7 +85,8 @@ Result<bool> equal_list_maps(const JsonView& a, const JsonView& b, Steps& steps)
     if (!steps.take(4)) return too_costly();
     const Json* match = index.find(item);
     if (match == nullptr) return false;
-    TRY(const bool same, equal(Value{JsonView{match, items}}, Value{JsonView{&item, items}}, steps));
+    TRY(const bool same,
+        equal(Value{JsonView{match, items}}, Value{JsonView{&item, items}}, steps));
     if (!same) return false;
   }
   return true;

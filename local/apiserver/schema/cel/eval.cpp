@@ -17,27 +17,42 @@ class Evaluator {
   Result<Value> value(const Expr& expr) {
     if (!steps_.take()) return too_costly();
     switch (expr.op) {
-      case Op::kLiteral: return expr.literal;
-      case Op::kIdentifier: return identifier(expr);
-      case Op::kSelect: return select(expr);
-      case Op::kHas: return has(expr);
-      case Op::kCall: return call(expr);
-      case Op::kList: return list(expr);
-      case Op::kMap: return map(expr);
-      case Op::kAnd: return absorbing(expr, false);
-      case Op::kOr: return absorbing(expr, true);
-      case Op::kNot: return inverted(expr);
-      case Op::kChoose: return choose(expr);
+      case Op::kLiteral:
+        return expr.literal;
+      case Op::kIdentifier:
+        return identifier(expr);
+      case Op::kSelect:
+        return select(expr);
+      case Op::kHas:
+        return has(expr);
+      case Op::kCall:
+        return call(expr);
+      case Op::kList:
+        return list(expr);
+      case Op::kMap:
+        return map(expr);
+      case Op::kAnd:
+        return absorbing(expr, false);
+      case Op::kOr:
+        return absorbing(expr, true);
+      case Op::kNot:
+        return inverted(expr);
+      case Op::kChoose:
+        return choose(expr);
       case Op::kAll:
-      case Op::kExists: return quantified(expr);
-      case Op::kExistsOne: return exists_one(expr);
+      case Op::kExists:
+        return quantified(expr);
+      case Op::kExistsOne:
+        return exists_one(expr);
       case Op::kFilter:
-      case Op::kTransform: return collected(expr);
+      case Op::kTransform:
+        return collected(expr);
       case Op::kNegate: {
         TRY(const Value operand, value(*expr.args[0]));
         return negated(operand);
       }
-      default: return binary(expr);
+      default:
+        return binary(expr);
     }
   }
 
@@ -142,23 +157,31 @@ class Evaluator {
         TRY(const bool same, equal(a, b, steps_));
         return Value{same == (expr.op == Op::kEqual)};
       }
-      case Op::kIn: return contained(a, b, steps_);
-      case Op::kIndex: return indexed(a, b);
+      case Op::kIn:
+        return contained(a, b, steps_);
+      case Op::kIndex:
+        return indexed(a, b);
       case Op::kLess:
       case Op::kLessEqual:
       case Op::kGreater:
-      case Op::kGreaterEqual: return ordered(expr.op, a, b);
-      default: return arithmetic(expr.op, a, b, steps_);
+      case Op::kGreaterEqual:
+        return ordered(expr.op, a, b);
+      default:
+        return arithmetic(expr.op, a, b, steps_);
     }
   }
 
   static Result<Value> ordered(Op op, const Value& a, const Value& b) {
     TRY(const int order, compare(a, b));
     switch (op) {
-      case Op::kLess: return Value{order < 0};
-      case Op::kLessEqual: return Value{order <= 0};
-      case Op::kGreater: return Value{order > 0};
-      default: return Value{order >= 0};
+      case Op::kLess:
+        return Value{order < 0};
+      case Op::kLessEqual:
+        return Value{order <= 0};
+      case Op::kGreater:
+        return Value{order > 0};
+      default:
+        return Value{order >= 0};
     }
   }
 

@@ -122,8 +122,12 @@ Result<Value> to_bytes(const Call& call) {
   return Value{Bytes{*text}};
 }
 
-Result<Value> to_dynamic(const Call& call) { return call.args[0]; }
-Result<Value> to_type(const Call& call) { return Value{TypeName{type_name(call.args[0])}}; }
+Result<Value> to_dynamic(const Call& call) {
+  return call.args[0];
+}
+Result<Value> to_type(const Call& call) {
+  return Value{TypeName{type_name(call.args[0])}};
+}
 
 constexpr std::array<Function, 10> kConversions{{
     {"size", false, 1, 1, Kind::kInt, Kind::kDynamic, size},
@@ -144,7 +148,9 @@ std::array<std::span<const Function>, 4> all_functions() {
 
 }  // namespace
 
-std::span<const Function> conversion_functions() { return kConversions; }
+std::span<const Function> conversion_functions() {
+  return kConversions;
+}
 
 const Function* find_function(std::string_view name, bool member, std::size_t args) {
   for (const auto& table : all_functions()) {

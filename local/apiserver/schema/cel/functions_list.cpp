@@ -32,8 +32,12 @@ Result<Value> extreme(const Call& call, int wanted, std::string_view name) {
   }
   return best;
 }
-Result<Value> smallest(const Call& call) { return extreme(call, -1, "min"); }
-Result<Value> largest(const Call& call) { return extreme(call, 1, "max"); }
+Result<Value> smallest(const Call& call) {
+  return extreme(call, -1, "min");
+}
+Result<Value> largest(const Call& call) {
+  return extreme(call, 1, "max");
+}
 
 Result<Value> sum(const Call& call) {
   if (!call.args[0].is_list()) return no_overload();
@@ -59,6 +63,8 @@ constexpr std::array<Function, 4> kLists{{
 
 }  // namespace
 
-std::span<const Function> list_functions() { return kLists; }
+std::span<const Function> list_functions() {
+  return kLists;
+}
 
 }  // namespace amdahl::local::cel

@@ -77,8 +77,12 @@ Result<Value> with_case(const Call& call, char first, char last, char shift) {
   }
   return Value{std::move(out)};
 }
-Result<Value> lower(const Call& call) { return with_case(call, 'A', 'Z', 'a' - 'A'); }
-Result<Value> upper(const Call& call) { return with_case(call, 'a', 'z', 'A' - 'a'); }
+Result<Value> lower(const Call& call) {
+  return with_case(call, 'A', 'Z', 'a' - 'A');
+}
+Result<Value> upper(const Call& call) {
+  return with_case(call, 'a', 'z', 'A' - 'a');
+}
 
 Result<Value> trim(const Call& call) {
   TRY(auto text, texts(call, 1));
@@ -163,20 +167,19 @@ Result<Value> text_index_of(const Call& call) {
   if (from < 0 || from >= static_cast<std::int64_t>(offsets.size())) {
     return fail(Errc::kInvalid, "index out of range: {}", from);
   }
-  return Value{points_before(text[0],
-                             text[0].find(text[1], offsets[static_cast<std::size_t>(from)]))};
+  return Value{
+      points_before(text[0], text[0].find(text[1], offsets[static_cast<std::size_t>(from)]))};
 }
 
 Result<Value> text_last_index_of(const Call& call) {
   TRY(const auto text, texts(call, 2));
   const auto offsets = points(text[0]);
-  TRY(const std::int64_t from,
-      number_at(call, 2, static_cast<std::int64_t>(offsets.size()) - 1));
+  TRY(const std::int64_t from, number_at(call, 2, static_cast<std::int64_t>(offsets.size()) - 1));
   if (from < 0 || from >= static_cast<std::int64_t>(offsets.size())) {
     return fail(Errc::kInvalid, "index out of range: {}", from);
   }
-  return Value{points_before(text[0],
-                             text[0].rfind(text[1], offsets[static_cast<std::size_t>(from)]))};
+  return Value{
+      points_before(text[0], text[0].rfind(text[1], offsets[static_cast<std::size_t>(from)]))};
 }
 
 // indexOf and lastIndexOf are functions of lists as well.
@@ -243,6 +246,8 @@ constexpr std::array<Function, 15> kText{{
 
 }  // namespace
 
-std::span<const Function> text_functions() { return kText; }
+std::span<const Function> text_functions() {
+  return kText;
+}
 
 }  // namespace amdahl::local::cel

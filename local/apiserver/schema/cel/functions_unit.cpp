@@ -30,7 +30,8 @@ Result<Value> to_timestamp(const Call& call) {
   if (text == nullptr) return no_overload();
   const auto time = parse_date_time(*text);
   if (!time) {
-    return fail(Errc::kInvalid, "type conversion error from 'string' to 'google.protobuf.Timestamp'");
+    return fail(Errc::kInvalid,
+                "type conversion error from 'string' to 'google.protobuf.Timestamp'");
   }
   return Value{*time};
 }
@@ -106,8 +107,12 @@ Result<Value> plus(const Call& call, int factor) {
   if (total > kNanosMax || total < -kNanosMax) return fail(Errc::kInvalid, "quantity overflow");
   return Value{Quantity{total}};
 }
-Result<Value> add(const Call& call) { return plus(call, 1); }
-Result<Value> subtract(const Call& call) { return plus(call, -1); }
+Result<Value> add(const Call& call) {
+  return plus(call, 1);
+}
+Result<Value> subtract(const Call& call) {
+  return plus(call, -1);
+}
 
 Result<Value> has_value(const Call& call) {
   const auto* optional = call.args[0].as<Optional>();
@@ -184,7 +189,9 @@ __int128 exponent_nanos(std::string_view suffix) {
 
 }  // namespace
 
-std::span<const Function> unit_functions() { return kUnits; }
+std::span<const Function> unit_functions() {
+  return kUnits;
+}
 
 Result<Quantity> parse_quantity(std::string_view text) {
   const auto wrong = [] {

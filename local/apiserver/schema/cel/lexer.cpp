@@ -10,12 +10,16 @@
 namespace amdahl::local::cel {
 namespace {
 
-constexpr std::array<std::string_view, 8> kLongSymbols{"&&", "||", "==", "!=", "<=", ">=", "?.",
-                                                       "[?"};
+constexpr std::array<std::string_view, 8> kLongSymbols{
+    "&&", "||", "==", "!=", "<=", ">=", ".?", "[?"};
 constexpr std::string_view kSymbols = "()[]{}.,?:!<>+-*/%";
 
-bool letter(char c) { return (c >= 'a' && c <= 'z') || (c >= 'A' && c <= 'Z') || c == '_'; }
-bool digit(char c) { return c >= '0' && c <= '9'; }
+bool letter(char c) {
+  return (c >= 'a' && c <= 'z') || (c >= 'A' && c <= 'Z') || c == '_';
+}
+bool digit(char c) {
+  return c >= '0' && c <= '9';
+}
 
 void append_utf8(std::uint32_t code, std::string& out) {
   const auto byte = [&out](std::uint32_t bits) { out.push_back(static_cast<char>(bits)); };
@@ -38,19 +42,28 @@ void append_utf8(std::uint32_t code, std::string& out) {
 
 char plain_escape(char c) {
   switch (c) {
-    case 'a': return '\a';
-    case 'b': return '\b';
-    case 'f': return '\f';
-    case 'n': return '\n';
-    case 'r': return '\r';
-    case 't': return '\t';
-    case 'v': return '\v';
+    case 'a':
+      return '\a';
+    case 'b':
+      return '\b';
+    case 'f':
+      return '\f';
+    case 'n':
+      return '\n';
+    case 'r':
+      return '\r';
+    case 't':
+      return '\t';
+    case 'v':
+      return '\v';
     case '\\':
     case '\'':
     case '"':
     case '`':
-    case '?': return c;
-    default: return '\0';
+    case '?':
+      return c;
+    default:
+      return '\0';
   }
 }
 
@@ -111,7 +124,8 @@ class Lexer {
   Result<Token> word() {
     const std::size_t begin = at_;
     while (at_ < source_.size() && (letter(source_[at_]) || digit(source_[at_]))) ++at_;
-    Token token{.kind = TokenKind::kName, .at = begin,
+    Token token{.kind = TokenKind::kName,
+                .at = begin,
                 .text = std::string(source_.substr(begin, at_ - begin))};
     if (token.text == "true" || token.text == "false") {
       token.value = Value{token.text == "true"};
@@ -179,9 +193,12 @@ class Lexer {
     Quote quote;
     for (; quote.prefix < 2 && quote.prefix < rest().size(); ++quote.prefix) {
       const char c = rest()[quote.prefix];
-      if ((c == 'r' || c == 'R') && !quote.raw) quote.raw = true;
-      else if ((c == 'b' || c == 'B') && !quote.bytes) quote.bytes = true;
-      else break;
+      if ((c == 'r' || c == 'R') && !quote.raw)
+        quote.raw = true;
+      else if ((c == 'b' || c == 'B') && !quote.bytes)
+        quote.bytes = true;
+      else
+        break;
     }
     const std::string_view after = rest().substr(quote.prefix);
     for (const std::string_view mark : {"'''", "\"\"\"", "'", "\""}) {
@@ -221,7 +238,11 @@ class Lexer {
       return {};
     }
     const bool octal = c >= '0' && c <= '3';
-    const std::size_t count = c == 'x' || c == 'X' ? 2 : c == 'u' ? 4 : c == 'U' ? 8 : octal ? 3 : 0;
+    const std::size_t count = c == 'x' || c == 'X' ? 2
+                              : c == 'u'           ? 4
+                              : c == 'U'           ? 8
+                              : octal              ? 3
+                                                   : 0;
     if (octal) --at_;
     const std::string_view digits = rest().substr(0, count);
     std::uint32_t code = 0;
@@ -232,8 +253,10 @@ class Lexer {
       return wrong(begin, "invalid escape sequence");
     }
     at_ += count;
-    if (bytes && code < 0x100) out.push_back(static_cast<char>(code));
-    else append_utf8(code, out);
+    if (bytes && code < 0x100)
+      out.push_back(static_cast<char>(code));
+    else
+      append_utf8(code, out);
     return {};
   }
 
@@ -248,13 +271,16 @@ std::string at_place(std::string_view source, std::size_t at, std::string_view m
   at = std::min(at, source.size());
   const std::string_view before = source.substr(0, at);
   const auto line = std::ranges::count(before, '\n') + 1;
-  const std::size_t begin = before.rfind('\n') == std::string_view::npos ? 0 : before.rfind('\n') + 1;
+  const std::size_t begin =
+      before.rfind('\n') == std::string_view::npos ? 0 : before.rfind('\n') + 1;
   const std::size_t column = at - begin;
   const std::string_view shown = source.substr(begin, source.find('\n', begin) - begin);
   return fmt::format("ERROR: <input>:{}:{}: {}\n | {}\n | {}^", line, column + 1, message, shown,
                      std::string(column, '.'));
 }
 
-Result<std::vector<Token>> lex(std::string_view source) { return Lexer(source).run(); }
+Result<std::vector<Token>> lex(std::string_view source) {
+  return Lexer(source).run();
+}
 
 }  // namespace amdahl::local::cel

@@ -1,5 +1,5 @@
-// How much work rules may do, in steps: about one for each part of an expression that is evaluated and
-// for each ten bytes of text that are read. The numbers are a kube-apiserver's budgets.
+// How much work rules may do, in steps: about one for each part of an expression that is evaluated
+// and for each ten bytes of text that are read. The numbers are a kube-apiserver's budgets.
 #pragma once
 
 #include <cstddef>

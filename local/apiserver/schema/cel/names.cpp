@@ -7,16 +7,20 @@ namespace amdahl::local::cel {
 namespace {
 
 constexpr std::array<std::string_view, 21> kReserved{
-    "true",   "false", "null",   "in",      "as",        "break",  "const",
-    "continue", "else", "for",   "function", "if",       "import", "let",
-    "loop",   "package", "namespace", "return", "var",   "void",   "while"};
+    "true",     "false",   "null",      "in",       "as",  "break",  "const",
+    "continue", "else",    "for",       "function", "if",  "import", "let",
+    "loop",     "package", "namespace", "return",   "var", "void",   "while"};
 
 std::string_view escape_of(char c) {
   switch (c) {
-    case '.': return "__dot__";
-    case '-': return "__dash__";
-    case '/': return "__slash__";
-    default: return {};
+    case '.':
+      return "__dot__";
+    case '-':
+      return "__dash__";
+    case '/':
+      return "__slash__";
+    default:
+      return {};
   }
 }
 
@@ -75,18 +79,23 @@ std::optional<std::string> unescaped(std::string_view name) {
   std::string_view rest = name;
   while (!rest.empty()) {
     const std::size_t begin = rest.find("__");
-    const std::size_t end =
-        begin == std::string_view::npos ? begin : rest.find("__", begin + 2);
+    const std::size_t end = begin == std::string_view::npos ? begin : rest.find("__", begin + 2);
     if (end == std::string_view::npos || end == begin + 2) return out.append(rest);
     const std::string_view word = rest.substr(begin + 2, end - begin - 2);
     if (word.find('_') != std::string_view::npos) return out.append(rest);
     out.append(rest.substr(0, begin));
-    if (word == "underscores") out.append("__");
-    else if (word == "dot") out.push_back('.');
-    else if (word == "dash") out.push_back('-');
-    else if (word == "slash") out.push_back('/');
-    else if (is_reserved(word) && word.size() + 4 == name.size()) return std::string(word);
-    else return std::nullopt;
+    if (word == "underscores")
+      out.append("__");
+    else if (word == "dot")
+      out.push_back('.');
+    else if (word == "dash")
+      out.push_back('-');
+    else if (word == "slash")
+      out.push_back('/');
+    else if (is_reserved(word) && word.size() + 4 == name.size())
+      return std::string(word);
+    else
+      return std::nullopt;
     rest.remove_prefix(end + 2);
   }
   return out;

@@ -14,8 +14,8 @@ constexpr std::size_t kListItemsMax = 100'000;
 
 template <class Number>
 std::unexpected<Error> overflow() {
-  return fail(Errc::kInvalid, std::is_signed_v<Number> ? "integer overflow"
-                                                       : "unsigned integer overflow");
+  return fail(Errc::kInvalid,
+              std::is_signed_v<Number> ? "integer overflow" : "unsigned integer overflow");
 }
 
 template <class Number>
@@ -32,11 +32,13 @@ Result<Value> integers(Op op, Number a, Number b) {
       if (__builtin_mul_overflow(a, b, &out)) return overflow<Number>();
       return Value{out};
     case Op::kDivide:
-    case Op::kModulo: break;
-    default: return no_overload();
+    case Op::kModulo:
+      break;
+    default:
+      return no_overload();
   }
-  if (b == 0) return fail(Errc::kInvalid, "{}", op == Op::kDivide ? "division by zero"
-                                                                  : "modulus by zero");
+  if (b == 0)
+    return fail(Errc::kInvalid, "{}", op == Op::kDivide ? "division by zero" : "modulus by zero");
   if constexpr (std::is_signed_v<Number>) {
     if (a == std::numeric_limits<Number>::min() && b == -1) return overflow<Number>();
   }
@@ -45,16 +47,20 @@ Result<Value> integers(Op op, Number a, Number b) {
 
 Result<Value> doubles(Op op, double a, double b) {
   switch (op) {
-    case Op::kAdd: return Value{a + b};
-    case Op::kSubtract: return Value{a - b};
-    case Op::kMultiply: return Value{a * b};
+    case Op::kAdd:
+      return Value{a + b};
+    case Op::kSubtract:
+      return Value{a - b};
+    case Op::kMultiply:
+      return Value{a * b};
     case Op::kDivide: {
       // IEEE 754 defines this; the language calls it undefined.
       if (b != 0) return Value{a / b};
       if (a == 0 || std::isnan(a)) return Value{std::numeric_limits<double>::quiet_NaN()};
       return Value{std::signbit(a) == std::signbit(b) ? HUGE_VAL : -HUGE_VAL};
     }
-    default: return no_overload();
+    default:
+      return no_overload();
   }
 }
 
@@ -134,7 +140,8 @@ Result<Value> joined(const Value& a, const Value& b, Steps& steps) {
 }  // namespace
 
 Result<Value> arithmetic(Op op, const Value& a, const Value& b, Steps& steps) {
-  if (const auto *x = a.as<std::int64_t>(), *y = b.as<std::int64_t>(); x != nullptr && y != nullptr) {
+  if (const auto *x = a.as<std::int64_t>(), *y = b.as<std::int64_t>();
+      x != nullptr && y != nullptr) {
     return integers(op, *x, *y);
   }
   if (const auto *x = a.as<std::uint64_t>(), *y = b.as<std::uint64_t>();
@@ -180,7 +187,8 @@ Result<Value> indexed(const Value& container, const Value& index) {
   }
   if (!container.is_list()) return no_overload();
   const auto* at = index.as<std::int64_t>();
-  if (at == nullptr) return fail(Errc::kInvalid, "unsupported index type '{}' in list", type_name(index));
+  if (at == nullptr)
+    return fail(Errc::kInvalid, "unsupported index type '{}' in list", type_name(index));
   if (*at < 0 || static_cast<std::size_t>(*at) >= list_size(container)) {
     return fail(Errc::kInvalid, "index out of bounds: {}", *at);
   }

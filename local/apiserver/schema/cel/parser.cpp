@@ -61,7 +61,7 @@ class Parser {
     if (now().kind == TokenKind::kEnd) {
       return wrong(now().at, "Syntax error: mismatched input '<EOF>'");
     }
-    if (is("?.") || is("[?")) {
+    if (is(".?") || is("[?")) {
       return wrong(now().at, "optional field selection is not supported by this server");
     }
     const std::string_view shown = source_.substr(now().at, tokens_[index_ + 1].at - now().at);
@@ -188,14 +188,15 @@ class Parser {
     const Token name = now();
     if (is_reserved(name.text)) return unexpected_token();
     ++index_;
-    if (!is("(")) return made(Expr{.op = Op::kSelect, .at = at, .name = name.text, .args = {target}});
+    if (!is("("))
+      return made(Expr{.op = Op::kSelect, .at = at, .name = name.text, .args = {target}});
     const std::size_t paren = now().at;
     TRY(std::vector<ExprPtr> args, arguments());
     const auto macro = std::ranges::find(kMacros, name.text, &Operator::symbol);
     if (macro != kMacros.end()) return comprehension(macro->op, target, std::move(args), paren);
     args.insert(args.begin(), target);
-    return made(
-        Expr{.op = Op::kCall, .at = paren, .name = name.text, .args = std::move(args), .member = true});
+    return made(Expr{
+        .op = Op::kCall, .at = paren, .name = name.text, .args = std::move(args), .member = true});
   }
 
   Result<ExprPtr> comprehension(Op op, const ExprPtr& target, std::vector<ExprPtr> args,
@@ -237,8 +238,8 @@ class Parser {
       TRY(expect(")"));
       return inner;
     }
-    if (is("[")) return list();
-    if (is("{")) return map();
+    if (is("[")) return items(Op::kList, "]");
+    if (is("{")) return items(Op::kMap, "}");
     return unexpected_token();
   }
 
@@ -253,36 +254,23 @@ class Parser {
     if (args.size() != 1 || args[0]->op != Op::kSelect) {
       return wrong(paren, "invalid argument to has() macro");
     }
-    return made(
-        Expr{.op = Op::kHas, .at = paren, .name = args[0]->name, .args = args[0]->args});
+    return made(Expr{.op = Op::kHas, .at = paren, .name = args[0]->name, .args = args[0]->args});
   }
 
-  Result<ExprPtr> list() {
-    Expr expr{.op = Op::kList, .at = now().at};
+  // [a, b,] or {a: b, c: d,}
+  Result<ExprPtr> items(Op op, std::string_view end) {
+    Expr expr{.op = op, .at = now().at};
     ++index_;
-    while (!take("]")) {
+    while (!take(end)) {
       if (!expr.args.empty()) {
         TRY(expect(","));
-        if (take("]")) break;
+        if (take(end)) break;
       }
       TRY(ExprPtr item, ternary());
       expr.args.push_back(std::move(item));
-    }
-    return made(std::move(expr));
-  }
-
-  Result<ExprPtr> map() {
-    Expr expr{.op = Op::kMap, .at = now().at};
-    ++index_;
-    while (!take("}")) {
-      if (!expr.args.empty()) {
-        TRY(expect(","));
-        if (take("}")) break;
-      }
-      TRY(ExprPtr key, ternary());
+      if (op != Op::kMap) continue;
       TRY(expect(":"));
       TRY(ExprPtr value, ternary());
-      expr.args.push_back(std::move(key));
       expr.args.push_back(std::move(value));
     }
     return made(std::move(expr));

@@ -67,7 +67,9 @@ std::optional<std::string> take_step(std::string_view& path) {
 
 }  // namespace
 
-std::string Rule::shown() const { return message.empty() ? trimmed(rule) : trimmed(message); }
+std::string Rule::shown() const {
+  return message.empty() ? trimmed(rule) : trimmed(message);
+}
 
 std::optional<std::string> normalized_field_path(std::string_view path, const Json& node) {
   std::string out;
@@ -102,9 +104,8 @@ std::shared_ptr<const Rule> compile_rule(const Json& rule, const Json& node, con
     made->field_path = normalized_field_path(path, node).value_or("");
   }
   if (trimmed(made->rule).empty()) return made;
-  const Scope scope{.self = self,
-                    .resource_root = resource_root,
-                    .optional_old_self = made->optional_old_self};
+  const Scope scope{
+      .self = self, .resource_root = resource_root, .optional_old_self = made->optional_old_self};
   auto program = compiled(made->rule, scope);
   if (!program) {
     made->error = "compilation failed: " + program.error().context;

@@ -1,7 +1,7 @@
 // One entry of x-kubernetes-validations, compiled against the schema it stands in.
 //
-// Immutable once compiled; shared between threads. Failure: `error` and `message_error` hold what a CRD
-// is refused with; a rule with an error is never evaluated.
+// Immutable once compiled; shared between threads. Failure: `error` and `message_error` hold what a
+// CRD is refused with; a rule with an error is never evaluated.
 #pragma once
 
 #include <memory>

@@ -10,36 +10,57 @@ namespace {
 
 Kind text_kind(Format format) {
   switch (format) {
-    case Format::kDuration: return Kind::kDuration;
+    case Format::kDuration:
+      return Kind::kDuration;
     case Format::kDate:
-    case Format::kDateTime: return Kind::kTimestamp;
-    default: return Kind::kString;
+    case Format::kDateTime:
+      return Kind::kTimestamp;
+    default:
+      return Kind::kString;
   }
 }
 
 std::string_view kind_name(Kind kind) {
   switch (kind) {
-    case Kind::kDynamic: return "dyn";
-    case Kind::kBool: return "bool";
-    case Kind::kBytes: return "bytes";
-    case Kind::kDouble: return "double";
-    case Kind::kDuration: return "google.protobuf.Duration";
-    case Kind::kInt: return "int";
-    case Kind::kList: return "list";
-    case Kind::kMap: return "map";
-    case Kind::kNull: return "null";
-    case Kind::kObject: return "object";
-    case Kind::kOptional: return "optional_type";
-    case Kind::kQuantity: return "kubernetes.Quantity";
-    case Kind::kString: return "string";
-    case Kind::kTimestamp: return "google.protobuf.Timestamp";
-    case Kind::kType: return "type";
-    case Kind::kUint: return "uint";
+    case Kind::kDynamic:
+      return "dyn";
+    case Kind::kBool:
+      return "bool";
+    case Kind::kBytes:
+      return "bytes";
+    case Kind::kDouble:
+      return "double";
+    case Kind::kDuration:
+      return "google.protobuf.Duration";
+    case Kind::kInt:
+      return "int";
+    case Kind::kList:
+      return "list";
+    case Kind::kMap:
+      return "map";
+    case Kind::kNull:
+      return "null";
+    case Kind::kObject:
+      return "object";
+    case Kind::kOptional:
+      return "optional_type";
+    case Kind::kQuantity:
+      return "kubernetes.Quantity";
+    case Kind::kString:
+      return "string";
+    case Kind::kTimestamp:
+      return "google.protobuf.Timestamp";
+    case Kind::kType:
+      return "type";
+    case Kind::kUint:
+      return "uint";
   }
   return "dyn";
 }
 
-Type plain(Kind kind) { return Type{.kind = kind}; }
+Type plain(Kind kind) {
+  return Type{.kind = kind};
+}
 
 bool may_equal(const Type& a, const Type& b) {
   const auto any = [&](Kind kind) { return a.kind == kind || b.kind == kind; };
@@ -90,23 +111,34 @@ bool may_be(const Type& type, Kind kind) {
 bool is_exposed(const Schema& schema) {
   if (schema.int_or_string) return true;
   switch (schema.type) {
-    case SchemaType::kNone: return false;
-    case SchemaType::kArray: return schema.items != nullptr && is_exposed(*schema.items);
-    case SchemaType::kObject: return schema.other == nullptr || is_exposed(*schema.other);
-    default: return true;
+    case SchemaType::kNone:
+      return false;
+    case SchemaType::kArray:
+      return schema.items != nullptr && is_exposed(*schema.items);
+    case SchemaType::kObject:
+      return schema.other == nullptr || is_exposed(*schema.other);
+    default:
+      return true;
   }
 }
 
 Type type_of(const Schema& schema, bool resource) {
   if (schema.int_or_string) return {};
   switch (schema.type) {
-    case SchemaType::kNone: return {};
-    case SchemaType::kArray: return Type{.kind = Kind::kList, .schema = &schema};
-    case SchemaType::kBoolean: return plain(Kind::kBool);
-    case SchemaType::kInteger: return plain(Kind::kInt);
-    case SchemaType::kNumber: return plain(Kind::kDouble);
-    case SchemaType::kString: return plain(text_kind(schema.checks.format));
-    case SchemaType::kObject: break;
+    case SchemaType::kNone:
+      return {};
+    case SchemaType::kArray:
+      return Type{.kind = Kind::kList, .schema = &schema};
+    case SchemaType::kBoolean:
+      return plain(Kind::kBool);
+    case SchemaType::kInteger:
+      return plain(Kind::kInt);
+    case SchemaType::kNumber:
+      return plain(Kind::kDouble);
+    case SchemaType::kString:
+      return plain(text_kind(schema.checks.format));
+    case SchemaType::kObject:
+      break;
   }
   const Kind kind = schema.other != nullptr ? Kind::kMap : Kind::kObject;
   return Type{.kind = kind, .schema = &schema, .resource = resource};
@@ -126,8 +158,8 @@ Type type_of(const Value& literal) {
 Type item_type(const Type& container) {
   if (container.item != nullptr) return *container.item;
   if (container.schema == nullptr) return {};
-  const Schema* item = container.kind == Kind::kList ? container.schema->items.get()
-                                                     : container.schema->other.get();
+  const Schema* item =
+      container.kind == Kind::kList ? container.schema->items.get() : container.schema->other.get();
   return item == nullptr ? Type{} : type_of(*item, item->embedded_resource);
 }
 
@@ -152,14 +184,18 @@ std::string shown(const Type& type) {
 }
 
 std::optional<Type> operator_type(Op op, const Type& a, const Type& b) {
-  const auto when = [](bool fits) { return fits ? std::optional(plain(Kind::kBool)) : std::nullopt; };
+  const auto when = [](bool fits) {
+    return fits ? std::optional(plain(Kind::kBool)) : std::nullopt;
+  };
   switch (op) {
     case Op::kEqual:
-    case Op::kNotEqual: return when(may_equal(a, b));
+    case Op::kNotEqual:
+      return when(may_equal(a, b));
     case Op::kLess:
     case Op::kLessEqual:
     case Op::kGreater:
-    case Op::kGreaterEqual: return when(may_order(a, b));
+    case Op::kGreaterEqual:
+      return when(may_order(a, b));
     case Op::kIn:
       if (b.kind == Kind::kMap) return when(may_be(a, Kind::kString) || b.schema == nullptr);
       return when(may_be(b, Kind::kList) && may_equal(a, item_type(b)));
@@ -169,35 +205,57 @@ std::optional<Type> operator_type(Op op, const Type& a, const Type& b) {
       return a.kind == Kind::kList && b.kind == Kind::kInt ? std::optional(item_type(a))
                                                            : std::nullopt;
     case Op::kAdd:
-    case Op::kSubtract: return sum_type(op, a, b);
+    case Op::kSubtract:
+      return sum_type(op, a, b);
     case Op::kMultiply:
     case Op::kDivide:
-    case Op::kModulo: return product_type(op, a, b);
-    default: return Type{};
+    case Op::kModulo:
+      return product_type(op, a, b);
+    default:
+      return Type{};
   }
 }
 
 std::string_view operator_name(Op op) {
   switch (op) {
-    case Op::kEqual: return "_==_";
-    case Op::kNotEqual: return "_!=_";
-    case Op::kLess: return "_<_";
-    case Op::kLessEqual: return "_<=_";
-    case Op::kGreater: return "_>_";
-    case Op::kGreaterEqual: return "_>=_";
-    case Op::kIn: return "@in";
-    case Op::kIndex: return "_[_]";
-    case Op::kAdd: return "_+_";
-    case Op::kSubtract: return "_-_";
-    case Op::kMultiply: return "_*_";
-    case Op::kDivide: return "_/_";
-    case Op::kModulo: return "_%_";
-    case Op::kAnd: return "_&&_";
-    case Op::kOr: return "_||_";
-    case Op::kNot: return "!_";
-    case Op::kNegate: return "-_";
-    case Op::kChoose: return "_?_:_";
-    default: return "";
+    case Op::kEqual:
+      return "_==_";
+    case Op::kNotEqual:
+      return "_!=_";
+    case Op::kLess:
+      return "_<_";
+    case Op::kLessEqual:
+      return "_<=_";
+    case Op::kGreater:
+      return "_>_";
+    case Op::kGreaterEqual:
+      return "_>=_";
+    case Op::kIn:
+      return "@in";
+    case Op::kIndex:
+      return "_[_]";
+    case Op::kAdd:
+      return "_+_";
+    case Op::kSubtract:
+      return "_-_";
+    case Op::kMultiply:
+      return "_*_";
+    case Op::kDivide:
+      return "_/_";
+    case Op::kModulo:
+      return "_%_";
+    case Op::kAnd:
+      return "_&&_";
+    case Op::kOr:
+      return "_||_";
+    case Op::kNot:
+      return "!_";
+    case Op::kNegate:
+      return "-_";
+    case Op::kChoose:
+      return "_?_:_";
+    default:
+      return "";
   }
 }
 

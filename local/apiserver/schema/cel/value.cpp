@@ -25,7 +25,8 @@ Result<Value> text_value(const std::string& text, const Schema* schema) {
       if (!instant) return fail(Errc::kInvalid, "Invalid date-time formatted string {}", text);
       return Value{*instant};
     }
-    default: return Value{text};
+    default:
+      return Value{text};
   }
 }
 
@@ -80,7 +81,9 @@ bool Value::is_map() const {
   return as<MapPtr>() != nullptr || (view != nullptr && view->json->is_object());
 }
 
-std::unexpected<Error> no_overload() { return fail(Errc::kInvalid, "no such overload"); }
+std::unexpected<Error> no_overload() {
+  return fail(Errc::kInvalid, "no such overload");
+}
 std::unexpected<Error> too_costly() {
   return fail(Errc::kTooLarge, "operation cancelled: actual cost limit exceeded");
 }
@@ -88,32 +91,43 @@ std::unexpected<Error> too_costly() {
 std::string_view type_name(const Value& value) {
   if (value.is_list()) return "list";
   if (value.is_map()) return "map";
-  constexpr std::array<std::string_view, 15> kNames{
-      "null_type", "bool",
-      "int",       "uint",
-      "double",    "string",
-      "bytes",     "list",
-      "map",       "map",
-      "google.protobuf.Timestamp", "google.protobuf.Duration",
-      "kubernetes.Quantity",       "type",
-      "optional_type"};
+  constexpr std::array<std::string_view, 15> kNames{"null_type",
+                                                    "bool",
+                                                    "int",
+                                                    "uint",
+                                                    "double",
+                                                    "string",
+                                                    "bytes",
+                                                    "list",
+                                                    "map",
+                                                    "map",
+                                                    "google.protobuf.Timestamp",
+                                                    "google.protobuf.Duration",
+                                                    "kubernetes.Quantity",
+                                                    "type",
+                                                    "optional_type"};
   return kNames.at(value.data.index());
 }
 
 Result<Value> value_of(const Json& json, const Schema* schema, bool resource) {
   switch (json.type()) {
-    case Json::value_t::boolean: return Value{json.get<bool>()};
-    case Json::value_t::string: return text_value(json.get_ref<const std::string&>(), schema);
+    case Json::value_t::boolean:
+      return Value{json.get<bool>()};
+    case Json::value_t::string:
+      return text_value(json.get_ref<const std::string&>(), schema);
     case Json::value_t::number_integer:
     case Json::value_t::number_unsigned:
-    case Json::value_t::number_float: return number_value(json, schema);
+    case Json::value_t::number_float:
+      return number_value(json, schema);
     case Json::value_t::object:
-    case Json::value_t::array: return Value{JsonView{&json, schema, resource}};
+    case Json::value_t::array:
+      return Value{JsonView{&json, schema, resource}};
     case Json::value_t::null:
       if (schema == nullptr || schema->nullable) return Value{Null{}};
       return fail(Errc::kInvalid, "invalid data, got null for schema with nullable=false");
     case Json::value_t::binary:
-    case Json::value_t::discarded: break;
+    case Json::value_t::discarded:
+      break;
   }
   return fail(Errc::kInvalid, "invalid data");
 }

@@ -39,7 +39,8 @@ struct Null {
 struct JsonView {
   const Json* json = nullptr;
   const Schema* schema = nullptr;
-  bool resource = false;  // apiVersion, kind and metadata's names are known whatever the schema says
+  bool resource =
+      false;  // apiVersion, kind and metadata's names are known whatever the schema says
 };
 using List = std::vector<Value>;
 using Map = std::vector<std::pair<Value, Value>>;
