@@ -77,36 +77,34 @@ TEST_CASE("A rule's failure names its message, its rule or its error") {
       {R"({"rule": "self.a > 0"})", {"spec.x: Invalid value: \"object\": failed rule: self.a > 0"}},
       {R"({"rule": " self.a > 0 ", "message": " must be more "})",
        {"spec.x: Invalid value: \"object\": must be more"}},
-      {R"({"rule": "self.a > 0", "messageExpression": "'a is ' + string(self.a)"})",
+      {R"j({"rule": "self.a > 0", "messageExpression": "'a is ' + string(self.a)"})j",
        {"spec.x: Invalid value: \"object\": a is 0"}},
-      {R"({"rule": "self.a > 0", "message": "plain", "messageExpression": "string(1 / self.a)"})",
-       {"spec.x: Invalid value: \"object\": plain"}
-}
-,
-    {R"({"rule": "self.a > 0", "reason": "FieldValueRequired", "fieldPath": ".a",
+      {R"j({"rule": "self.a > 0", "message": "plain", "messageExpression": "string(1 / self.a)"})j",
+       {"spec.x: Invalid value: \"object\": plain"}},
+      {R"({"rule": "self.a > 0", "reason": "FieldValueRequired", "fieldPath": ".a",
            "message": "give one"})",
-     {"spec.x.a: Required value: give one"}},
-    {R"({"rule": "self.a > 0", "reason": "FieldValueDuplicate"})",
-     {"spec.x: Duplicate value: \"object\""}},
-    {R"({"rule": "self.b > 0"})",
-     {"spec.x: Invalid value: \"object\": no such key: b evaluating rule: self.b > 0"}},
-    {R"({"rule": "1 / self.a == 1", "message": "m"})",
-     {"spec.x: Invalid value: \"object\": division by zero evaluating rule: m"}},
-    {R"({"rule": "self.port < 5"})",
-     {"spec.x: Invalid value: \"object\": 'no such overload': call arguments did not match a "
-      "supported operator, function or macro signature for rule: self.port < 5"}},
-    {R"({"rule": "oldSelf.a == self.a"})", {}},
-    {R"({"rule": "oldSelf.hasValue() || self.a > 0", "optionalOldSelf": true})",
-     {"spec.x: Invalid value: \"object\": failed rule: oldSelf.hasValue() || self.a > 0"}},
-}));
-CAPTURE(row.rule);
-const SchemaPtr schema = schema_with(R"({"type": "object", "properties": {
+       {"spec.x.a: Required value: give one"}},
+      {R"({"rule": "self.a > 0", "reason": "FieldValueDuplicate"})",
+       {"spec.x: Duplicate value: \"object\""}},
+      {R"({"rule": "self.b > 0"})",
+       {"spec.x: Invalid value: \"object\": no such key: b evaluating rule: self.b > 0"}},
+      {R"({"rule": "1 / self.a == 1", "message": "m"})",
+       {"spec.x: Invalid value: \"object\": division by zero evaluating rule: m"}},
+      {R"({"rule": "self.port < 5"})",
+       {"spec.x: Invalid value: \"object\": 'no such overload': call arguments did not match a "
+        "supported operator, function or macro signature for rule: self.port < 5"}},
+      {R"({"rule": "oldSelf.a == self.a"})", {}},
+      {R"({"rule": "oldSelf.hasValue() || self.a > 0", "optionalOldSelf": true})",
+       {"spec.x: Invalid value: \"object\": failed rule: oldSelf.hasValue() || self.a > 0"}},
+  }));
+  CAPTURE(row.rule);
+  const SchemaPtr schema = schema_with(R"({"type": "object", "properties": {
       "a": {"type": "integer"}, "b": {"type": "integer"},
       "port": {"x-kubernetes-int-or-string": true}},
-      "x-kubernetes-validations": [)" +
-                                     std::string(row.rule) + "]}");
-const Json object{{"spec", {{"x", {{"a", 0}, {"port", "http"}}}}}};
-CHECK(texts(validate(*schema, object, nullptr)) == row.causes);
+      "x-kubernetes-validations": [)" + std::string(row.rule) +
+                                       "]}");
+  const Json object{{"spec", {{"x", {{"a", 0}, {"port", "http"}}}}}};
+  CHECK(texts(validate(*schema, object, nullptr)) == row.causes);
 }
 
 TEST_CASE("A rule on a scalar shows its type") {
@@ -135,9 +133,11 @@ TEST_CASE("A CRD with a rule that cannot run is refused with the place in the ru
     const char* cause;
   };
   const Row row = GENERATE(values<Row>({
-      {R"({"rule": ""})", "s.x-kubernetes-validations[0].rule: Required value: rule is not specified"},
+      {R"({"rule": ""})",
+       "s.x-kubernetes-validations[0].rule: Required value: rule is not specified"},
       {R"({"rule": "self.nope > 1"})",
-       "compilation failed: ERROR: <input>:1:5: undefined field 'nope'\n | self.nope > 1\n | ....^"},
+       "compilation failed: ERROR: <input>:1:5: undefined field 'nope'\n | self.nope > 1\n | "
+       "....^"},
       {R"({"rule": "self.spec.open.a == 1"})", "undefined field 'a'"},
       {R"({"rule": "other > 1"})",
        "compilation failed: ERROR: <input>:1:1: undeclared reference to 'other' (in container "
@@ -148,9 +148,10 @@ TEST_CASE("A CRD with a rule that cannot run is refused with the place in the ru
       {R"({"rule": "url('a').getHost() == 'b'"})",
        "<input>:1:4: undeclared reference to 'url' (in container ''): this server has no such "
        "function"},
-      {R"({"rule": "self.?spec.hasValue()"})", "optional field selection is not supported by this server"},
+      {R"j({"rule": "self.?spec.hasValue()"})j",
+       "optional field selection is not supported by this server"},
       {R"({"rule": "self.spec.n ==="})", "Syntax error"},
-      {R"({"rule": "self.spec.s.matches('a(')"})", "missing closing ): `a(`"},
+      {R"j({"rule": "self.spec.s.matches('a(')"})j", "missing closing ): `a(`"},
       {R"({"rule": "true", "messageExpression": "1"})",
        "messageExpression must evaluate to a string"},
       {R"({"rule": "true", "reason": "Odd"})",
@@ -158,7 +159,8 @@ TEST_CASE("A CRD with a rule that cannot run is refused with the place in the ru
        "\"FieldValueDuplicate\", \"FieldValueForbidden\", \"FieldValueInvalid\", "
        "\"FieldValueRequired\""},
       {R"({"rule": "true", "fieldPath": ".spec.nope"})",
-       "s.x-kubernetes-validations[0].fieldPath: Invalid value: \".spec.nope\": must be a valid path"},
+       "s.x-kubernetes-validations[0].fieldPath: Invalid value: \".spec.nope\": must be a valid "
+       "path"},
       {R"({"rule": "true", "optionalOldSelf": true})",
        "s.x-kubernetes-validations[0].optionalOldSelf: Invalid value: true: may not be set if "
        "oldSelf is not used in rule"},
