@@ -17,6 +17,9 @@ find_package(simdjson REQUIRED)
 find_package(ZLIB REQUIRED)
 find_package(prometheus-cpp CONFIG REQUIRED)
 find_package(Catch2 2.13 REQUIRED)
+find_package(PkgConfig REQUIRED)
+# Only its name is used: its own flags (-pthread) would not go with the precompiled header.
+pkg_check_modules(re2 REQUIRED re2)
 include(Catch)
 
 # The PCH is the same for every file, so ccache may ignore its time stamp and macros.
