@@ -1,6 +1,6 @@
 #include "local/apiserver/kinds/builtin_bytes.hpp"
 
-#include <array>
+#include <iterator>
 
 namespace amdahl::local {
 
@@ -8,13 +8,14 @@ namespace {
 
 #pragma clang diagnostic push
 #pragma clang diagnostic ignored "-Wc23-extensions"
-constexpr auto kBytes = std::to_array<char>({
+// NOLINTNEXTLINE(modernize-avoid-c-arrays): std::array cannot be deduced from 126,000 initialisers
+constexpr char kBytes[] = {
 #embed "local/apiserver/kinds/builtin_schemas.json"
-});
+};
 #pragma clang diagnostic pop
 
 }  // namespace
 
-std::string_view builtin_schema_bytes() { return {kBytes.data(), kBytes.size()}; }
+std::string_view builtin_schema_bytes() { return {std::data(kBytes), std::size(kBytes)}; }
 
 }  // namespace amdahl::local

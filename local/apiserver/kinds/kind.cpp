@@ -176,7 +176,11 @@ std::vector<std::string> KindTable::groups() const {
     if (key.group.empty()) continue;
     if (groups.empty() || groups.back() != key.group) groups.push_back(key.group);
   }
-  std::ranges::stable_sort(groups, {}, group_rank);
+  // Groups without a rank are by name already, and stay so.
+  std::ranges::sort(groups, [](const std::string& a, const std::string& b) {
+    return std::pair(group_rank(a), std::string_view(a)) <
+           std::pair(group_rank(b), std::string_view(b));
+  });
   return groups;
 }
 
