@@ -16,6 +16,8 @@ constexpr char kBytes[] = {
 
 }  // namespace
 
-std::string_view builtin_schema_bytes() { return {std::data(kBytes), std::size(kBytes)}; }
+std::string_view builtin_schema_bytes() {
+  return {std::data(kBytes), std::size(kBytes)};
+}
 
 }  // namespace amdahl::local

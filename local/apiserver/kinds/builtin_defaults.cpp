@@ -1,6 +1,7 @@
 #include "local/apiserver/kinds/builtin_defaults.hpp"
 
 #include <array>
+#include <string>
 #include <string_view>
 
 #include "local/apiserver/kinds/json_access.hpp"
@@ -10,6 +11,9 @@ namespace amdahl::local {
 namespace {
 
 void default_node(Json& node) {
+  // One network and the list of all of them.
+  const std::string cidr = text_at(node, {"spec", "podCIDR"});
+  if (!cidr.empty()) set_default(node["spec"], "podCIDRs", Json::array({cidr}));
   Json* status = member(node, "status");
   if (status == nullptr || map_at(*status, {"capacity"}).empty()) return;
   set_default(*status, "allocatable", map_at(*status, {"capacity"}));

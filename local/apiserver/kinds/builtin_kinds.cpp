@@ -19,7 +19,7 @@ struct Row {
   std::string_view group = {};
   std::string_view kind = {};
   std::string_view plural = {};
-  std::string_view short_names = {};   // separated by spaces
+  std::string_view short_names = {};  // separated by spaces
   std::string_view category = {};
   std::string_view subresources = {};  // names of kSubresources
   Scope scope = Scope::kNamespace;
@@ -134,10 +134,7 @@ constexpr std::array kRows = {
         .plural = "endpointslices",
         .generation = Generation::kCounted},
     Row{.group = "events.k8s.io", .kind = "Event", .plural = "events", .short_names = "ev"},
-    Row{.group = kRbac,
-        .kind = "ClusterRole",
-        .plural = "clusterroles",
-        .scope = Scope::kCluster},
+    Row{.group = kRbac, .kind = "ClusterRole", .plural = "clusterroles", .scope = Scope::kCluster},
     Row{.group = kRbac,
         .kind = "ClusterRoleBinding",
         .plural = "clusterrolebindings",

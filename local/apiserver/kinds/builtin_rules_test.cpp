@@ -114,7 +114,8 @@ TEST_CASE("An update is stored or refused as kube-apiserver does") {
 
 TEST_CASE("A custom resource without status subresource counts a changed status") {
   const Kind kind{.group = "example.com", .version = "v1", .kind = "Gear", .has_generation = true};
-  const Json old = Json::parse(R"({"metadata": {"name": "a", "generation": 4}, "status": {"n": 1}})");
+  const Json old =
+      Json::parse(R"({"metadata": {"name": "a", "generation": 4}, "status": {"n": 1}})");
   Json changed = old;
   changed["status"]["n"] = 2;
   prepare_update(kind, old, changed);
@@ -136,9 +137,10 @@ TEST_CASE("A definition is established once") {
 
 TEST_CASE("Rules keep still on objects of any shape") {
   const KindTable table = recorded_kinds();
-  for (const char* text : {"{}", "[]", "null", R"({"metadata": 1})", R"({"metadata": [], "spec": 3})",
-                           R"({"spec": {"containers": [1, null]}, "status": "x"})",
-                           R"({"spec": {"ports": {}, "template": 2, "selector": []}})"}) {
+  for (const char* text :
+       {"{}", "[]", "null", R"({"metadata": 1})", R"({"metadata": [], "spec": 3})",
+        R"({"spec": {"containers": [1, null]}, "status": "x"})",
+        R"({"spec": {"ports": {}, "template": 2, "selector": []}})"}) {
     for (const KindPtr& kind : table.all()) {
       Json object = Json::parse(text);
       apply_defaults(*kind, object);

@@ -127,7 +127,8 @@ void BuiltinSchemas::compile_struct(TypeNode& node, const Json& schema) {
       field.has_absent = true;
       field.absent = *zero;
     }
-    field.struct_value = field.type->primitive == Primitive::kStruct && property.contains("default");
+    field.struct_value =
+        field.type->primitive == Primitive::kStruct && property.contains("default");
     node.fields.push_back(std::move(field));
   }
 }

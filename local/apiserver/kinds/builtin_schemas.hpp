@@ -52,7 +52,7 @@ struct FieldType {
 // One type of the API; nodes refer to each other and may form circles.
 struct TypeNode {
   Primitive primitive = Primitive::kAny;
-  std::string go_name = {};    // "v1.PodSpec", "[]v1.Container", "int32": for error messages
+  std::string go_name = {};  // "v1.PodSpec", "[]v1.Container", "int32": for error messages
   std::vector<FieldType> fields = {};  // of kStruct, by name
   const TypeNode* item = nullptr;      // of kList and kMap
 

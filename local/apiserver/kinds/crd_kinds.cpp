@@ -31,13 +31,13 @@ std::string lower(std::string text) {
 std::vector<PrinterColumn> columns_of(const Json& version) {
   std::vector<PrinterColumn> columns;
   for (const Json& column : list_at(version, {"additionalPrinterColumns"})) {
-    columns.push_back({.name = text_at(column, {"name"}),
-                       .type = text_at(column, {"type"}),
-                       .format = text_at(column, {"format"}),
-                       .description = text_at(column, {"description"}),
-                       .json_path = text_at(column, {"jsonPath"}),
-                       .priority = static_cast<std::int32_t>(
-                           number_at(column, {"priority"}).value_or(0))});
+    columns.push_back(
+        {.name = text_at(column, {"name"}),
+         .type = text_at(column, {"type"}),
+         .format = text_at(column, {"format"}),
+         .description = text_at(column, {"description"}),
+         .json_path = text_at(column, {"jsonPath"}),
+         .priority = static_cast<std::int32_t>(number_at(column, {"priority"}).value_or(0))});
   }
   return columns;
 }
@@ -63,18 +63,18 @@ void add_subresources(Kind& kind, const Json& version) {
 
 Kind names_of(const Json& crd) {
   const Json& names = map_at(crd, {"spec", "names"});
-  Kind kind{.group = text_at(crd, {"spec", "group"}),
-            .kind = text_at(names, {"kind"}),
-            .list_kind = text_at(names, {"listKind"}),
-            .plural = text_at(names, {"plural"}),
-            .singular = text_at(names, {"singular"}),
-            .short_names = texts(list_at(names, {"shortNames"})),
-            .categories = texts(list_at(names, {"categories"})),
-            .namespaced = text_at(crd, {"spec", "scope"}) == "Namespaced",
-            .has_generation = true,
-            .verbs = {"delete", "deletecollection", "get", "list", "patch", "create", "update",
-                      "watch"},
-            .crd_name = text_at(crd, {"metadata", "name"})};
+  Kind kind{
+      .group = text_at(crd, {"spec", "group"}),
+      .kind = text_at(names, {"kind"}),
+      .list_kind = text_at(names, {"listKind"}),
+      .plural = text_at(names, {"plural"}),
+      .singular = text_at(names, {"singular"}),
+      .short_names = texts(list_at(names, {"shortNames"})),
+      .categories = texts(list_at(names, {"categories"})),
+      .namespaced = text_at(crd, {"spec", "scope"}) == "Namespaced",
+      .has_generation = true,
+      .verbs = {"delete", "deletecollection", "get", "list", "patch", "create", "update", "watch"},
+      .crd_name = text_at(crd, {"metadata", "name"})};
   if (kind.list_kind.empty()) kind.list_kind = kind.kind + "List";
   if (kind.singular.empty()) kind.singular = lower(kind.kind);
   if (at(crd, {"metadata", "deletionTimestamp"}) != nullptr) {

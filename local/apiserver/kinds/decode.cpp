@@ -15,8 +15,8 @@ namespace {
 // One step from the root to the value being read; lives on the stack of the reading functions.
 struct Step {
   const Step* up = nullptr;
-  std::string_view name = {};   // of a field or key; "" for a list's item
-  std::size_t index = 0;        // of a list's item
+  std::string_view name = {};       // of a field or key; "" for a list's item
+  std::size_t index = 0;            // of a list's item
   const TypeNode* owner = nullptr;  // the struct whose field this is
   int depth = 0;
 };

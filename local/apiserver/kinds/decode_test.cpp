@@ -38,7 +38,8 @@ TEST_CASE("decode refuses wrong types in Go's words") {
       {"Pod", R"({"spec": {"hostNetwork": "x"}})",
        "json: cannot unmarshal string into Go struct field PodSpec.spec.hostNetwork of type bool"},
       {"Pod", R"({"spec": {"priority": 1.5}})",
-       "json: cannot unmarshal number 1.5 into Go struct field PodSpec.spec.priority of type int32"},
+       "json: cannot unmarshal number 1.5 into Go struct field PodSpec.spec.priority of type "
+       "int32"},
       {"Pod", R"({"spec": {"priority": 99999999999}})",
        "json: cannot unmarshal number 99999999999 into Go struct field PodSpec.spec.priority of "
        "type int32"},
@@ -85,8 +86,8 @@ TEST_CASE("decode asks for microseconds where Kubernetes does") {
   CHECK(bad.error().context ==
         R"(parsing time "2026-01-01T00:00:00Z" as "2006-01-02T15:04:05.000000Z07:00": cannot )"
         R"(parse "Z" as ".000000")");
-  const auto good = decode(
-      lease, Json::parse(R"({"spec": {"renewTime": "2026-01-01T01:00:00.500000+01:00"}})"));
+  const auto good =
+      decode(lease, Json::parse(R"({"spec": {"renewTime": "2026-01-01T01:00:00.500000+01:00"}})"));
   REQUIRE(good);
   CHECK(good->object["spec"]["renewTime"] == "2026-01-01T00:00:00.500000Z");
 }
@@ -97,9 +98,9 @@ TEST_CASE("decode drops and names unknown fields") {
       "metadata": {"name": "t", "foo": 1}, "x": 1,
       "spec": {"containers": [{"name": "x", "zz": 1, "env": [{"name": "A", "valu": "x"}]}]}})"));
   REQUIRE(decoded);
-  CHECK(decoded->unknown_fields ==
-        std::vector<std::string>{"metadata.foo", "spec.containers[0].env[0].valu",
-                                 "spec.containers[0].zz", "x"});
+  CHECK(decoded->unknown_fields == std::vector<std::string>{"metadata.foo",
+                                                            "spec.containers[0].env[0].valu",
+                                                            "spec.containers[0].zz", "x"});
   CHECK_FALSE(decoded->object.contains("x"));
   CHECK_FALSE(decoded->object["metadata"].contains("foo"));
   CHECK(strict_error({"spec.foo", "x"}) ==

@@ -12,8 +12,7 @@ namespace amdahl::local {
 namespace {
 
 Json group_version(std::string_view group, std::string_view version) {
-  return {{"groupVersion", std::string(group) + "/" + std::string(version)},
-          {"version", version}};
+  return {{"groupVersion", std::string(group) + "/" + std::string(version)}, {"version", version}};
 }
 
 Json group_entry(const KindTable& kinds, std::string_view group) {
@@ -157,11 +156,12 @@ std::string_view aggregated_content_type(DiscoveryVersion version) {
              : "application/json;g=apidiscovery.k8s.io;v=v2beta1;as=APIGroupDiscoveryList";
 }
 
-std::string discovery_etag(const Json& body) { return "\"" + sha512_hex(body.dump()) + "\""; }
+std::string discovery_etag(const Json& body) {
+  return "\"" + sha512_hex(body.dump()) + "\"";
+}
 
 std::string storage_version_hash(const Kind& kind) {
-  return base64_of_sha256(
-      kind.storage_group + "/" + kind.storage_version + "/" + kind.kind, 8);
+  return base64_of_sha256(kind.storage_group + "/" + kind.storage_version + "/" + kind.kind, 8);
 }
 
 }  // namespace amdahl::local

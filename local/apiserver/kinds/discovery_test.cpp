@@ -1,5 +1,5 @@
-// The expected bodies were recorded from kube-apiserver 1.34.4 (testdata/discovery.json): everything
-// we serve must be there, in the same words.
+// The expected bodies were recorded from kube-apiserver 1.34.4 (testdata/discovery.json):
+// everything we serve must be there, in the same words.
 #include "local/apiserver/kinds/discovery.hpp"
 
 #include <catch2/catch.hpp>
@@ -84,8 +84,8 @@ TEST_CASE("Aggregated discovery has the shape of kube-apiserver's") {
           REQUIRE(expected.is_object());
           // We serve fewer subresources than the real one; those we have must be the same.
           for (const Json& part : resource.value("subresources", Json::array())) {
-            CHECK(part == named(expected.at("subresources"), "subresource",
-                                part.at("subresource")));
+            CHECK(part ==
+                  named(expected.at("subresources"), "subresource", part.at("subresource")));
           }
           resource.erase("subresources");
           expected.erase("subresources");
@@ -101,8 +101,7 @@ TEST_CASE("Aggregated discovery has the shape of kube-apiserver's") {
 TEST_CASE("A discovery ETag changes with the table") {
   KindTable table;
   const auto etag = [&] {
-    return discovery_etag(
-        aggregated_discovery(table, DiscoveryRoot::kApis, DiscoveryVersion::kV2));
+    return discovery_etag(aggregated_discovery(table, DiscoveryRoot::kApis, DiscoveryVersion::kV2));
   };
   const std::string before = etag();
   CHECK(before.size() == 130);

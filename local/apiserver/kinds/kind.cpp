@@ -72,9 +72,13 @@ bool version_before(std::string_view a, std::string_view b) {
   return a < b;
 }
 
-std::string Kind::api_version() const { return group.empty() ? version : group + "/" + version; }
+std::string Kind::api_version() const {
+  return group.empty() ? version : group + "/" + version;
+}
 
-bool Kind::can(std::string_view verb) const { return std::ranges::find(verbs, verb) != verbs.end(); }
+bool Kind::can(std::string_view verb) const {
+  return std::ranges::find(verbs, verb) != verbs.end();
+}
 
 const Subresource* Kind::subresource(std::string_view name) const {
   const auto found = std::ranges::find(subresources, name, &Subresource::name);
@@ -91,8 +95,7 @@ KindTable::KindTable() {
 
 KindPtr KindTable::find(std::string_view group, std::string_view version,
                         std::string_view plural) const {
-  const auto found =
-      kinds_.find({std::string(group), std::string(version), std::string(plural)});
+  const auto found = kinds_.find({std::string(group), std::string(version), std::string(plural)});
   return found == kinds_.end() ? nullptr : found->second;
 }
 

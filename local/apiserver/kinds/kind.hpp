@@ -61,7 +61,7 @@ struct Kind {
   bool builtin = false;
   bool has_status = false;
   bool has_scale = false;
-  bool has_generation = false;      // metadata.generation counts changes of the desired state
+  bool has_generation = false;  // metadata.generation counts changes of the desired state
   std::vector<std::string> verbs = {};
   std::vector<Subresource> subresources = {};
   // Field-selector paths besides metadata.name and metadata.namespace.

@@ -100,8 +100,8 @@ TEST_CASE("KindTable refuses definitions that would be ambiguous, and stays as i
 }
 
 TEST_CASE("Versions are ordered as Kubernetes orders them") {
-  std::vector<std::string> versions = {"foo10", "v1alpha1", "v11beta2", "v1",  "v10",
-                                       "foo1",  "v12alpha1", "v3beta1", "v2", "v1beta1"};
+  std::vector<std::string> versions = {"foo10", "v1alpha1",  "v11beta2", "v1", "v10",
+                                       "foo1",  "v12alpha1", "v3beta1",  "v2", "v1beta1"};
   std::ranges::sort(versions, version_before);
   CHECK(versions == std::vector<std::string>{"v10", "v2", "v1", "v11beta2", "v3beta1", "v1beta1",
                                              "v12alpha1", "v1alpha1", "foo1", "foo10"});

@@ -14,9 +14,15 @@ constexpr std::size_t kSubdomainMax = 253;
 constexpr std::size_t kPortNameMax = 15;
 constexpr std::int64_t kPortMax = 65'535;
 
-bool is_lower(char c) { return c >= 'a' && c <= 'z'; }
-bool is_digit(char c) { return c >= '0' && c <= '9'; }
-bool is_alnum(char c) { return is_lower(c) || is_digit(c) || (c >= 'A' && c <= 'Z'); }
+bool is_lower(char c) {
+  return c >= 'a' && c <= 'z';
+}
+bool is_digit(char c) {
+  return c >= '0' && c <= '9';
+}
+bool is_alnum(char c) {
+  return is_lower(c) || is_digit(c) || (c >= 'A' && c <= 'Z');
+}
 
 bool is_label(std::string_view text) {
   const auto ok = [](char c) { return is_lower(c) || is_digit(c) || c == '-'; };

@@ -11,9 +11,9 @@ namespace amdahl::local {
 
 using NameErrors = std::vector<std::string>;
 
-NameErrors dns_subdomain_errors(std::string_view text);  // RFC 1123, up to 253
-NameErrors dns_label_errors(std::string_view text);      // RFC 1123, up to 63
-NameErrors dns_1035_errors(std::string_view text);       // a label that starts with a letter
+NameErrors dns_subdomain_errors(std::string_view text);   // RFC 1123, up to 253
+NameErrors dns_label_errors(std::string_view text);       // RFC 1123, up to 63
+NameErrors dns_1035_errors(std::string_view text);        // a label that starts with a letter
 NameErrors qualified_name_errors(std::string_view text);  // "example.com/name"
 NameErrors label_value_errors(std::string_view text);
 NameErrors config_key_errors(std::string_view text);

@@ -43,7 +43,9 @@ Json parameter(std::string_view name, std::string_view type) {
   return {{"name", name}, {"in", "query"}, {"schema", {{"type", type}, {"uniqueItems", true}}}};
 }
 
-Json reference(const std::string& name) { return {{"$ref", std::string(kRef) + name}}; }
+Json reference(const std::string& name) {
+  return {{"$ref", std::string(kRef) + name}};
+}
 
 Json body_of(const std::string& schema, std::string_view action) {
   Json content = Json::object();
@@ -51,9 +53,9 @@ Json body_of(const std::string& schema, std::string_view action) {
     content["*/*"] = {{"schema", reference(schema)}};
     return {{"content", std::move(content)}};
   }
-  for (const char* type : {"application/apply-patch+yaml", "application/json-patch+json",
-                           "application/merge-patch+json",
-                           "application/strategic-merge-patch+json"}) {
+  for (const char* type :
+       {"application/apply-patch+yaml", "application/json-patch+json",
+        "application/merge-patch+json", "application/strategic-merge-patch+json"}) {
     content[type] = {{"schema", {{"type", "object"}}}};
   }
   return {{"content", std::move(content)}, {"required", true}};
@@ -70,16 +72,16 @@ Json operation(const Kind& kind, const std::string& schema, std::string_view act
                     {"content", {{"application/json", {{"schema", reference(schema)}}}}}}}}}};
   const bool writes = action == "post" || action == "put" || action == "patch";
   if (writes) {
-    entry["parameters"] = Json::array({parameter("dryRun", "string"),
-                                       parameter("fieldManager", "string"),
-                                       parameter("fieldValidation", "string")});
+    entry["parameters"] =
+        Json::array({parameter("dryRun", "string"), parameter("fieldManager", "string"),
+                     parameter("fieldValidation", "string")});
     if (action == "patch") entry["parameters"].push_back(parameter("force", "boolean"));
     entry["requestBody"] = body_of(schema, action);
   }
   if (action == "delete") {
-    entry["parameters"] = Json::array({parameter("dryRun", "string"),
-                                       parameter("gracePeriodSeconds", "integer"),
-                                       parameter("propagationPolicy", "string")});
+    entry["parameters"] =
+        Json::array({parameter("dryRun", "string"), parameter("gracePeriodSeconds", "integer"),
+                     parameter("propagationPolicy", "string")});
     entry["requestBody"] = {
         {"content", {{"*/*", {{"schema", reference(std::string(kDeleteOptions))}}}}}};
   }
@@ -98,7 +100,9 @@ void add_paths(Json& paths, const Kind& kind, const std::string& schema) {
   }
   if (kind.can("create")) paths[collection]["post"] = operation(kind, schema, "post");
   constexpr std::array<std::array<std::string_view, 3>, 4> kItem = {
-      {{"get", "get", "get"}, {"update", "put", "put"}, {"patch", "patch", "patch"},
+      {{"get", "get", "get"},
+       {"update", "put", "put"},
+       {"patch", "patch", "patch"},
        {"delete", "delete", "delete"}}};
   for (const auto& [verb, method, action] : kItem) {
     if (kind.can(verb)) paths[item][std::string(method)] = operation(kind, schema, action);

@@ -79,7 +79,8 @@ TEST_CASE("The OpenAPI index changes where a definition changes") {
   REQUIRE(table.put_crd(crd));
   const Json after = openapi_index(table);
   CHECK(after.at("paths").at("api/v1") == before.at("paths").at("api/v1"));
-  CHECK(after.at("paths").at("apis/example.com/v1") != before.at("paths").at("apis/example.com/v1"));
+  CHECK(after.at("paths").at("apis/example.com/v1") !=
+        before.at("paths").at("apis/example.com/v1"));
 }
 
 // Both forms as kube-apiserver 1.34.4 gave them for one event.

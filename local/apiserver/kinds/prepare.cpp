@@ -102,11 +102,10 @@ void prepare_create(const Kind& kind, Json& object) {
 }
 
 void prepare_update(const Kind& kind, const Json& old, Json& object) {
-  if (!object.is_object()) return;
+  if (make_object(object, "metadata") == nullptr) return;
   restore_meta(object, old, "creationTimestamp");
   // What the writer left out; a value of the writer's own is for the rules to refuse.
-  for (const std::string_view name :
-       {"uid", "deletionTimestamp", "deletionGracePeriodSeconds"}) {
+  for (const std::string_view name : {"uid", "deletionTimestamp", "deletionGracePeriodSeconds"}) {
     if (at(object, {"metadata", name}) == nullptr) restore_meta(object, old, name);
   }
   if (Json* metadata = make_object(object, "metadata"); metadata != nullptr) {
@@ -122,7 +121,7 @@ void prepare_update(const Kind& kind, const Json& old, Json& object) {
 }
 
 void prepare_status_update(const Kind& kind, const Json& old, Json& object) {
-  if (!object.is_object()) return;
+  if (!object.is_object() || !old.is_object()) return;
   Json status = object.contains("status") ? object["status"] : Json();
   Json metadata = map_at(object, {"metadata"});
   object = old;
@@ -133,7 +132,9 @@ void prepare_status_update(const Kind& kind, const Json& old, Json& object) {
   }
   if (!kind.builtin || kind.kind == "CustomResourceDefinition") {
     // Only who manages which field may change with a status.
-    restore(object["metadata"], metadata, "managedFields");
+    if (Json* kept = make_object(object, "metadata"); kept != nullptr) {
+      restore(*kept, metadata, "managedFields");
+    }
   } else {
     for (const std::string_view name : {"uid", "creationTimestamp", "deletionTimestamp",
                                         "deletionGracePeriodSeconds", "generation"}) {

@@ -71,9 +71,10 @@ void keep_allocated(const Json& old, Json& service) {
   }
   for (Json& port : *ports) {
     for (const Json& known : list_at(before, {"ports"})) {
-      const bool same = known.value("port", Json()) == port.value("port", Json()) &&
+      const bool same = number_at(known, {"port"}) == number_at(port, {"port"}) &&
                         text_at(known, {"protocol"}) == text_at(port, {"protocol"});
-      if (same && known.contains("nodePort")) set_default(port, "nodePort", known["nodePort"]);
+      const auto node_port = number_at(known, {"nodePort"});
+      if (same && node_port) set_default(port, "nodePort", *node_port);
     }
   }
 }
@@ -111,9 +112,13 @@ void prepare_volume(Json& volume) {
   add_text(volume["metadata"], "finalizers", "kubernetes.io/pv-protection");
 }
 
-void prepare_deployment(Json& deployment) { deployment["status"] = Json::object(); }
+void prepare_deployment(Json& deployment) {
+  deployment["status"] = Json::object();
+}
 
-void prepare_replica_set(Json& set) { set["status"] = {{"replicas", 0}}; }
+void prepare_replica_set(Json& set) {
+  set["status"] = {{"replicas", 0}};
+}
 
 void prepare_job(Json& job) {
   job["status"] = Json::object();

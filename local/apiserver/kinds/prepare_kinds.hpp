@@ -10,12 +10,12 @@ namespace amdahl::local {
 
 using Json = nlohmann::json;
 
-void prepare_pod(Json& pod);                              // prepare_pod.cpp
+void prepare_pod(Json& pod);  // prepare_pod.cpp
 void add_default_tolerations(Json& pod);
 void keep_pod_status(const Json& old, Json& pod);
 std::string qos_class(const Json& pod);  // "Guaranteed", "Burstable" or "BestEffort"
 
-void prepare_service(Json& service);                      // prepare_kinds.cpp
+void prepare_service(Json& service);  // prepare_kinds.cpp
 void keep_allocated(const Json& old, Json& service);
 void prepare_namespace(Json& ns);
 void prepare_node(Json& node);

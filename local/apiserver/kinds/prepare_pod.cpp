@@ -54,13 +54,13 @@ void look_at(const Json& container, Qos& qos) {
 
 void add_gated_condition(Json& pod) {
   if (list_at(pod, {"spec", "schedulingGates"}).empty()) return;
-  pod["status"]["conditions"] = Json::array(
-      {{{"type", "PodScheduled"},
-        {"status", "False"},
-        {"lastProbeTime", nullptr},
-        {"lastTransitionTime", text_at(pod, {"metadata", "creationTimestamp"})},
-        {"reason", "SchedulingGated"},
-        {"message", "Scheduling is blocked due to non-empty scheduling gates"}}});
+  pod["status"]["conditions"] =
+      Json::array({{{"type", "PodScheduled"},
+                    {"status", "False"},
+                    {"lastProbeTime", nullptr},
+                    {"lastTransitionTime", text_at(pod, {"metadata", "creationTimestamp"})},
+                    {"reason", "SchedulingGated"},
+                    {"message", "Scheduling is blocked due to non-empty scheduling gates"}}});
 }
 
 }  // namespace

@@ -69,8 +69,8 @@ void check_sub_path(const FieldPath& path, const Json& mount, std::string_view n
   if (leads_up(sub)) causes.invalid(path.child(name), sub, "must not contain '..'");
 }
 
-void check_mounts(const FieldPath& path, const Json& container, const std::set<std::string>& volumes,
-                  Causes& causes) {
+void check_mounts(const FieldPath& path, const Json& container,
+                  const std::set<std::string>& volumes, Causes& causes) {
   std::set<std::string> places;
   const Json& mounts = list_at(container, {"volumeMounts"});
   for (std::size_t i = 0; i < mounts.size(); ++i) {
@@ -101,8 +101,7 @@ void check_image(const FieldPath& path, const Json& container, Causes& causes) {
   }
 }
 
-void check_user(const FieldPath& path, const Json& context, std::string_view name,
-                Causes& causes) {
+void check_user(const FieldPath& path, const Json& context, std::string_view name, Causes& causes) {
   const auto number = number_at(context, {name});
   if (number && (*number < 0 || *number > kUserMax)) {
     causes.invalid(path.child(name), *number, "must be between 0 and 2147483647, inclusive");

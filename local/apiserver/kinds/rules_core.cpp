@@ -173,7 +173,8 @@ void check_priority_class(const Json& priority_class, Causes& causes) {
     if (!known) {
       causes.forbidden(FieldPath("metadata.name"),
                        "priority class names with 'system-' prefix are reserved for system use "
-                       "only. error: " + name + " is not a known system priority class");
+                       "only. error: " +
+                           name + " is not a known system priority class");
     }
   } else if (number_at(priority_class, {"value"}).value_or(0) > kUserPriorityMax) {
     causes.forbidden(FieldPath("value"),

@@ -106,8 +106,9 @@ std::string lower(std::string text) {
 void check_kind_name(const FieldPath& path, const std::string& name, Causes& causes) {
   if (name.empty()) return causes.required(path);
   if (!dns_1035_errors(lower(name)).empty()) {
-    causes.invalid(path, name, "may have mixed case, but should otherwise match: " +
-                                   dns_1035_errors(lower(name)).front());
+    causes.invalid(
+        path, name,
+        "may have mixed case, but should otherwise match: " + dns_1035_errors(lower(name)).front());
   }
 }
 
@@ -145,8 +146,7 @@ void check_stored(const Json& crd, Causes& causes) {
   for (const Json& version : list_at(crd, {"spec", "versions"})) {
     const Json name = text_at(version, {"name"});
     if (flag_at(version, {"storage"}) && std::ranges::find(stored, name) == stored.end()) {
-      causes.invalid(path, stored,
-                     "must have the storage version " + name.get<std::string>());
+      causes.invalid(path, stored, "must have the storage version " + name.get<std::string>());
     }
   }
 }
@@ -154,8 +154,8 @@ void check_stored(const Json& crd, Causes& causes) {
 // Groups of the Kubernetes project need its approval.
 void check_approval(const Json& crd, const std::string& group, Causes& causes) {
   constexpr std::string_view kApproved = "api-approved.kubernetes.io";
-  const bool theirs = group == "k8s.io" || group.ends_with(".k8s.io") ||
-                      group == "kubernetes.io" || group.ends_with(".kubernetes.io");
+  const bool theirs = group == "k8s.io" || group.ends_with(".k8s.io") || group == "kubernetes.io" ||
+                      group.ends_with(".kubernetes.io");
   if (theirs && text_at(crd, {"metadata", "annotations", kApproved}).empty()) {
     causes.required(FieldPath("metadata.annotations").key(kApproved),
                     "protected groups must have approval annotation \"api-approved.kubernetes.io\""
@@ -205,8 +205,8 @@ void check_crd_update(const Json& old, const Json& crd, Causes& causes) {
     }
   };
   // Until the names are accepted nobody can have made an object.
-  const auto established = std::ranges::any_of(
-      list_at(old, {"status", "conditions"}), [](const Json& condition) {
+  const auto established =
+      std::ranges::any_of(list_at(old, {"status", "conditions"}), [](const Json& condition) {
         return text_at(condition, {"type"}) == "Established" &&
                text_at(condition, {"status"}) == "True";
       });

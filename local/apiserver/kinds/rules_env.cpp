@@ -13,9 +13,9 @@ namespace amdahl::local {
 namespace {
 
 constexpr std::array<std::string_view, 12> kEnvFields = {
-    "metadata.name",    "metadata.namespace",      "metadata.uid",  "spec.nodeName",
-    "spec.serviceAccountName", "status.hostIP",    "status.hostIPs", "status.podIP",
-    "status.podIPs",    "metadata.labels",         "metadata.annotations", "status.phase"};
+    "metadata.name",           "metadata.namespace", "metadata.uid",         "spec.nodeName",
+    "spec.serviceAccountName", "status.hostIP",      "status.hostIPs",       "status.podIP",
+    "status.podIPs",           "metadata.labels",    "metadata.annotations", "status.phase"};
 
 bool is_env_field(std::string_view path) {
   const std::string_view plain = path.substr(0, path.find('['));

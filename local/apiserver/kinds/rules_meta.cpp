@@ -50,11 +50,31 @@ void check_name(const Kind& kind, const Json& metadata, const FieldPath& path, C
   }
 }
 
+// In the order in which Go writes it.
+std::string shown_owner(const Json& owner) {
+  std::string shown;
+  for (const std::string_view name :
+       {"apiVersion", "kind", "name", "uid", "controller", "blockOwnerDeletion"}) {
+    const Json* value = member(owner, name);
+    if (value == nullptr) continue;
+    shown += shown.empty() ? "{\"" : ",\"";
+    shown += name;
+    shown += "\":" + value->dump(-1, ' ', false, Json::error_handler_t::replace);
+  }
+  return shown.empty() ? "{}" : shown + "}";
+}
+
+std::string shown_owners(const Json& owners) {
+  std::string shown;
+  for (const Json& owner : owners) shown += (shown.empty() ? "[" : ",") + shown_owner(owner);
+  return shown + "]";
+}
+
 void check_owner(const FieldPath& path, const Json& owner, Causes& causes) {
   const std::string version = text_at(owner, {"apiVersion"});
   const std::size_t slash = version.find('/');
-  const bool has_version = slash == std::string::npos ? !version.empty()
-                                                      : slash + 1 < version.size();
+  const bool has_version =
+      slash == std::string::npos ? !version.empty() : slash + 1 < version.size();
   if (!has_version) {
     causes.invalid(path.child("apiVersion"), version, "version must not be empty");
   }
@@ -63,7 +83,8 @@ void check_owner(const FieldPath& path, const Json& owner, Causes& causes) {
     if (text.empty()) causes.invalid(path.child(name), text, "must not be empty");
   }
   if (version == "v1" && text_at(owner, {"kind"}) == "Event") {
-    causes.invalid(path, owner, "/v1, Kind=Event is disallowed from being an owner");
+    causes.invalid_text(path, shown_owner(owner),
+                        "/v1, Kind=Event is disallowed from being an owner");
   }
 }
 
@@ -76,9 +97,10 @@ void check_owners(const FieldPath& path, const Json& owners, Causes& causes) {
     if (first.empty()) {
       first = name;
     } else {
-      causes.invalid(path, owners,
-                     "Only one reference can have Controller set to true. Found \"true\" in "
-                     "references for " + first + " and " + name);
+      causes.invalid_text(path, shown_owners(owners),
+                          "Only one reference can have Controller set to true. Found \"true\" in "
+                          "references for " +
+                              first + " and " + name);
     }
   }
 }
@@ -94,8 +116,7 @@ void check_finalizers(const Kind& kind, const FieldPath& path, const Json& final
     foreground = foreground || finalizer == "foregroundDeletion";
   }
   if (orphan && foreground) {
-    causes.invalid(path, finalizers,
-                   "finalizer orphan and foregroundDeletion cannot be both set");
+    causes.invalid(path, finalizers, "finalizer orphan and foregroundDeletion cannot be both set");
   }
   for (std::size_t i = 0; kind.builtin && i < finalizers.size(); ++i) {
     if (!finalizers[i].is_string()) continue;
@@ -121,7 +142,8 @@ void check_new_finalizers(const Json& old, const Json& object, Causes& causes) {
   for (const std::string& name : added) list += (list.empty() ? "\"" : ", \"") + name + "\"";
   causes.forbidden(FieldPath("metadata.finalizers"),
                    "no new finalizers can be added if the object is being deleted, found new "
-                   "finalizers []string{" + list + "}");
+                   "finalizers []string{" +
+                       list + "}");
 }
 
 }  // namespace

@@ -80,8 +80,9 @@ void check_tolerations_update(const Json& old, const Json& pod, Causes& causes) 
       return before == other;
     };
     if (std::ranges::none_of(now, same)) {
-      return causes.forbidden(FieldPath("spec.tolerations"),
-                              "existing toleration can not be modified except its tolerationSeconds");
+      return causes.forbidden(
+          FieldPath("spec.tolerations"),
+          "existing toleration can not be modified except its tolerationSeconds");
     }
   }
 }
@@ -105,7 +106,8 @@ Json without_changeable(const Json& old, const Json& pod) {
     Json* containers = member(spec, list);
     const Json& known = list_at(before, {list});
     for (std::size_t i = 0; containers != nullptr && i < known.size(); ++i) {
-      (*containers)[i]["image"] = text_at(known[i], {"image"});
+      Json& container = (*containers)[i];
+      if (container.is_object()) container["image"] = text_at(known[i], {"image"});
     }
   }
   const bool gated = !list_at(before, {"schedulingGates"}).empty();
@@ -137,8 +139,8 @@ void check_pod(const Json& pod, Causes& causes) {
 void check_pod_template(const FieldPath& path, const Json& pod, Causes& causes) {
   const Json& metadata = map_at(pod, {"metadata"});
   check_labels(path.child("metadata").child("labels"), map_at(metadata, {"labels"}), causes);
-  check_annotations(path.child("metadata").child("annotations"),
-                    map_at(metadata, {"annotations"}), causes);
+  check_annotations(path.child("metadata").child("annotations"), map_at(metadata, {"annotations"}),
+                    causes);
   check_spec(path.child("spec"), map_at(pod, {"spec"}), causes);
 }
 

@@ -15,9 +15,9 @@ void check_rule(const FieldPath& path, const Json& rule, bool namespaced, Causes
     causes.required(path.child("verbs"), "verbs must contain at least one value");
   }
   const Json& urls = list_at(rule, {"nonResourceURLs"});
-  const bool on_resources =
-      !list_at(rule, {"apiGroups"}).empty() || !list_at(rule, {"resources"}).empty() ||
-      !list_at(rule, {"resourceNames"}).empty();
+  const bool on_resources = !list_at(rule, {"apiGroups"}).empty() ||
+                            !list_at(rule, {"resources"}).empty() ||
+                            !list_at(rule, {"resourceNames"}).empty();
   if (!urls.empty()) {
     if (namespaced) {
       causes.invalid(path.child("nonResourceURLs"), urls,

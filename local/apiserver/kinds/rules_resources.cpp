@@ -15,13 +15,24 @@ namespace {
 
 using kube::Quantity;
 
-constexpr std::array<std::string_view, 14> kStandard = {
-    "cpu",      "memory",     "ephemeral-storage", "storage",
-    "pods",     "services",   "secrets",           "configmaps",
-    "requests.cpu", "requests.memory", "limits.cpu", "limits.memory",
-    "resourcequotas", "persistentvolumeclaims"};
+constexpr std::array<std::string_view, 14> kStandard = {"cpu",
+                                                        "memory",
+                                                        "ephemeral-storage",
+                                                        "storage",
+                                                        "pods",
+                                                        "services",
+                                                        "secrets",
+                                                        "configmaps",
+                                                        "requests.cpu",
+                                                        "requests.memory",
+                                                        "limits.cpu",
+                                                        "limits.memory",
+                                                        "resourcequotas",
+                                                        "persistentvolumeclaims"};
 
-bool is_huge(std::string_view name) { return name.starts_with("hugepages-"); }
+bool is_huge(std::string_view name) {
+  return name.starts_with("hugepages-");
+}
 
 bool is_native(std::string_view name) {
   return name.find('/') == std::string_view::npos ||

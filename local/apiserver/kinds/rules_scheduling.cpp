@@ -18,8 +18,7 @@ void check_expression(const FieldPath& path, const Json& expression, Causes& cau
   const Json& values = list_at(expression, {"values"});
   if (op == "In" || op == "NotIn") {
     if (values.empty()) {
-      causes.required(path.child("values"),
-                      "must be specified when `operator` is 'In' or 'NotIn'");
+      causes.required(path.child("values"), "must be specified when `operator` is 'In' or 'NotIn'");
     }
   } else if (op == "Exists" || op == "DoesNotExist") {
     if (!values.empty()) {

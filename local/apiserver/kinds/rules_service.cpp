@@ -57,10 +57,10 @@ void check_service_ports(const Json& spec, Causes& causes) {
     const std::string protocol = text_at(ports[i], {"protocol"});
     const std::int64_t number = number_at(ports[i], {"port"}).value_or(0);
     if (!numbers.emplace(protocol, number).second) {
-      causes.duplicate_text(path.index(i),
-                            R"({"Name":"","Protocol":")" + protocol +
-                                R"(","AppProtocol":null,"Port":)" + std::to_string(number) +
-                                R"(,"TargetPort":0,"NodePort":0})");
+      causes.duplicate_text(path.index(i), R"({"Name":"","Protocol":")" + protocol +
+                                               R"(","AppProtocol":null,"Port":)" +
+                                               std::to_string(number) +
+                                               R"(,"TargetPort":0,"NodePort":0})");
     }
   }
 }
@@ -72,8 +72,7 @@ void check_addresses(const Json& spec, Causes& causes) {
   if (type == "ExternalName" || address.empty()) return;
   if (address == "None") {
     if (type == "NodePort" || type == "LoadBalancer") {
-      causes.invalid(path.index(0), address,
-                     "may not be set to 'None' for " + type + " services");
+      causes.invalid(path.index(0), address, "may not be set to 'None' for " + type + " services");
     }
     return;
   }

@@ -92,13 +92,36 @@ void check_source(const FieldPath& path, std::string_view type, const Json& sour
 }
 
 // The order in which Kubernetes looks at them: the first one found is the volume's type.
-constexpr std::array<std::string_view, 30> kTypes = {
-    "emptyDir",   "hostPath",   "gitRepo",     "gcePersistentDisk",    "awsElasticBlockStore",
-    "secret",     "nfs",        "iscsi",       "glusterfs",            "flocker",
-    "rbd",        "cinder",     "cephfs",      "quobyte",              "downwardAPI",
-    "fc",         "flexVolume", "configMap",   "azureFile",            "vsphereVolume",
-    "photonPersistentDisk", "portworxVolume", "azureDisk", "storageos", "projected",
-    "scaleIO",    "csi",        "ephemeral",   "image",                "persistentVolumeClaim"};
+constexpr std::array<std::string_view, 30> kTypes = {"emptyDir",
+                                                     "hostPath",
+                                                     "gitRepo",
+                                                     "gcePersistentDisk",
+                                                     "awsElasticBlockStore",
+                                                     "secret",
+                                                     "nfs",
+                                                     "iscsi",
+                                                     "glusterfs",
+                                                     "flocker",
+                                                     "rbd",
+                                                     "cinder",
+                                                     "cephfs",
+                                                     "quobyte",
+                                                     "downwardAPI",
+                                                     "fc",
+                                                     "flexVolume",
+                                                     "configMap",
+                                                     "azureFile",
+                                                     "vsphereVolume",
+                                                     "photonPersistentDisk",
+                                                     "portworxVolume",
+                                                     "azureDisk",
+                                                     "storageos",
+                                                     "projected",
+                                                     "scaleIO",
+                                                     "csi",
+                                                     "ephemeral",
+                                                     "image",
+                                                     "persistentVolumeClaim"};
 
 }  // namespace
 

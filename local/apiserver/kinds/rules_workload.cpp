@@ -27,9 +27,9 @@ bool selects(const Json& selector, const Json& labels) {
   for (const auto& [key, value] : map_at(selector, {"matchLabels"}).items()) {
     if (!labels.contains(key) || labels[key] != value) return false;
   }
-  return std::ranges::all_of(
-      list_at(selector, {"matchExpressions"}),
-      [&](const Json& expression) { return expression_matches(expression, labels); });
+  return std::ranges::all_of(list_at(selector, {"matchExpressions"}), [&](const Json& expression) {
+    return expression_matches(expression, labels);
+  });
 }
 
 bool is_empty_selector(const Json& selector) {
@@ -164,8 +164,8 @@ void check_job_update(const Json& old, const Json& job, Causes& causes) {
     check_immutable(old, job, name, causes);
   }
   // A suspended job that has not started may still be scheduled differently.
-  const bool may_change = flag_at(old, {"spec", "suspend"}) &&
-                          at(old, {"status", "startTime"}) == nullptr;
+  const bool may_change =
+      flag_at(old, {"spec", "suspend"}) && at(old, {"status", "startTime"}) == nullptr;
   if (!may_change) check_immutable(old, job, "template", causes);
 }
 

@@ -62,8 +62,7 @@ constexpr std::array kRows = {
     Row{"ConfigMap", "Name|Data|Age", config_map_cells},
     Row{"Secret", "Name|Type|Data|Age", secret_cells},
     Row{"ServiceAccount", "Name|Secrets|Age", service_account_cells},
-    Row{"Event",
-        "Last Seen|Type|Reason|Object|*Subobject|*Source|Message|*First Seen|*Count|*Name",
+    Row{"Event", "Last Seen|Type|Reason|Object|*Subobject|*Source|Message|*First Seen|*Count|*Name",
         event_cells},
     Row{"Endpoints", "Name|Endpoints|Age", endpoints_cells},
     Row{"EndpointSlice", "Name|AddressType|Ports|Endpoints|Age", endpoint_slice_cells},
@@ -82,10 +81,8 @@ constexpr std::array kRows = {
     Row{"Job", "Name|Status|Completions|Duration|Age|*Containers|*Images|*Selector", job_cells},
     Row{"Lease", "Name|Holder|Age", lease_cells},
     Row{"RoleBinding", "Name|Role|Age|*Users|*Groups|*ServiceAccounts", role_binding_cells},
-    Row{"ClusterRoleBinding", "Name|Role|Age|*Users|*Groups|*ServiceAccounts",
-        role_binding_cells},
-    Row{"PriorityClass", "Name|#Value|?Global-Default|Age|PreemptionPolicy",
-        priority_class_cells},
+    Row{"ClusterRoleBinding", "Name|Role|Age|*Users|*Groups|*ServiceAccounts", role_binding_cells},
+    Row{"PriorityClass", "Name|#Value|?Global-Default|Age|PreemptionPolicy", priority_class_cells},
     Row{"Node",
         "Name|Status|Roles|Age|Version|*Internal-IP|*External-IP|*OS-Image|*Kernel-Version|"
         "*Container-Runtime",
@@ -126,8 +123,8 @@ Json built_columns(std::string_view names) {
 Json custom_cell(const PrinterColumn& printed, const Json* value, WallTime now) {
   if (value == nullptr || value->is_null()) return nullptr;
   if (printed.type == "string") {
-    return value->is_string() ? *value : Json(value->dump(-1, ' ', false,
-                                                          Json::error_handler_t::replace));
+    return value->is_string() ? *value
+                              : Json(value->dump(-1, ' ', false, Json::error_handler_t::replace));
   }
   if (printed.type == "integer" && value->is_number_float()) {
     const double number = value->get<double>();
@@ -177,8 +174,8 @@ Json table_columns(const Kind& kind) {
     Json entry = column(printed.name, printed.type, printed.description, printed.priority);
     entry["format"] = printed.format;
     if (printed.description.empty()) {
-      entry["description"] = "Custom resource definition column (in JSONPath format): " +
-                             printed.json_path;
+      entry["description"] =
+          "Custom resource definition column (in JSONPath format): " + printed.json_path;
     }
     columns.push_back(std::move(entry));
   }
@@ -201,8 +198,8 @@ Json make_table(const Kind& kind, std::span<const Json* const> objects,
       Json conditions = pod_row_conditions(*object);
       if (!conditions.empty()) row["conditions"] = std::move(conditions);
     }
-    row["object"] = options.include == IncludeObject::kNone ? Json()
-                                                            : object_of(*object, options.include);
+    row["object"] =
+        options.include == IncludeObject::kNone ? Json() : object_of(*object, options.include);
     rows.push_back(std::move(row));
   }
   return {{"kind", "Table"},

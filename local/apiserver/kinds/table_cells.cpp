@@ -166,8 +166,8 @@ Json event_cells(const Json& event, WallTime now) {
   std::string last = either_text(event, "lastTimestamp", "deprecatedLastTimestamp");
   if (last.empty()) last = first;
   const Json* number = either(event, "count", "deprecatedCount");
-  std::int64_t count = number != nullptr && number->is_number_integer() ? number->get<std::int64_t>()
-                                                                        : 0;
+  std::int64_t count =
+      number != nullptr && number->is_number_integer() ? number->get<std::int64_t>() : 0;
   if (member(event, "series") != nullptr) {
     last = text_at(event, {"series", "lastObservedTime"});
     count = number_at(event, {"series", "count"}).value_or(0);

@@ -127,7 +127,9 @@ Seen look_at(const Json& pod) {
   return seen;
 }
 
-std::string or_none(std::string text) { return text.empty() ? "<none>" : std::move(text); }
+std::string or_none(std::string text) {
+  return text.empty() ? "<none>" : std::move(text);
+}
 
 std::string gates_text(const Json& pod) {
   const Json& gates = list_at(pod, {"spec", "readinessGates"});
@@ -167,11 +169,11 @@ Json pod_row_conditions(const Json& pod) {
   const std::string phase = text_at(pod, {"status", "phase"});
   if (phase != "Succeeded" && phase != "Failed") return Json::array();
   const bool good = phase == "Succeeded";
-  return Json::array({{{"type", "Completed"},
-                       {"status", "True"},
-                       {"reason", phase},
-                       {"message", good ? "The pod has completed successfully."
-                                        : "The pod failed."}}});
+  return Json::array(
+      {{{"type", "Completed"},
+        {"status", "True"},
+        {"reason", phase},
+        {"message", good ? "The pod has completed successfully." : "The pod failed."}}});
 }
 
 }  // namespace amdahl::local

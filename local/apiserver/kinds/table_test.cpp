@@ -27,8 +27,8 @@ TEST_CASE("Tables have kube-apiserver's columns and cells") {
     REQUIRE(now);
     Json columns = Json::array();
     for (const Json& column : table_columns(*kind)) {
-      columns.push_back({column.at("name"), column.at("type"), column.at("format"),
-                         column.at("priority")});
+      columns.push_back(
+          {column.at("name"), column.at("type"), column.at("format"), column.at("priority")});
     }
     CHECK(columns == row.at("columns"));
     std::vector<const Json*> objects;
@@ -46,7 +46,8 @@ TEST_CASE("Tables have kube-apiserver's columns and cells") {
 
 TEST_CASE("A table carries as much of the object as asked for") {
   const KindTable table = recorded_kinds();
-  const Json object = Json::parse(R"({"kind": "ConfigMap", "metadata": {"name": "a"}, "data": {}})");
+  const Json object =
+      Json::parse(R"({"kind": "ConfigMap", "metadata": {"name": "a"}, "data": {}})");
   const std::vector<const Json*> objects = {&object};
   const Kind& kind = *table.find("", "v1", "configmaps");
   const auto with = [&](IncludeObject include) {

@@ -149,7 +149,10 @@ Json role_binding_cells(const Json& binding, WallTime now) {
   }
   return {text_at(binding, {"metadata", "name"}),
           text_at(binding, {"roleRef", "kind"}) + "/" + text_at(binding, {"roleRef", "name"}),
-          age(binding, now), names[0], names[1], names[2]};
+          age(binding, now),
+          names[0],
+          names[1],
+          names[2]};
 }
 
 }  // namespace amdahl::local

@@ -22,8 +22,10 @@ bool digits(std::string_view text, std::size_t from, std::size_t count) {
 
 std::unexpected<Error> bad_time(std::string_view text, bool micro, std::string_view rest,
                                 std::string_view wanted) {
-  return fail(Errc::kInvalid, "parsing time \"{}\" as \"2006-01-02T15:04:05{}Z07:00\": cannot parse "
-              "\"{}\" as \"{}\"", text, micro ? ".000000" : "", rest, wanted);
+  return fail(Errc::kInvalid,
+              "parsing time \"{}\" as \"2006-01-02T15:04:05{}Z07:00\": cannot parse "
+              "\"{}\" as \"{}\"",
+              text, micro ? ".000000" : "", rest, wanted);
 }
 
 }  // namespace
