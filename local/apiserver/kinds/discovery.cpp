@@ -161,7 +161,10 @@ std::string discovery_etag(const Json& body) {
 }
 
 std::string storage_version_hash(const Kind& kind) {
-  return base64_of_sha256(kind.storage_group + "/" + kind.storage_version + "/" + kind.kind, 8);
+  // kube-apiserver still names the version that definitions were first stored in.
+  const bool is_crd = kind.builtin && kind.kind == "CustomResourceDefinition";
+  const std::string version = is_crd ? "v1beta1" : kind.storage_version;
+  return base64_of_sha256(kind.storage_group + "/" + version + "/" + kind.kind, 8);
 }
 
 }  // namespace amdahl::local

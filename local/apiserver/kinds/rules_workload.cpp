@@ -37,8 +37,17 @@ bool is_empty_selector(const Json& selector) {
          list_at(selector, {"matchExpressions"}).empty();
 }
 
+bool is_valid_selector(const Json& selector) {
+  Causes causes;
+  check_label_selector(FieldPath(), selector, causes);
+  return causes.empty();
+}
+
 void check_template_labels(const Json& object, Causes& causes) {
   const Json* selector = at(object, {"spec", "selector"});
+  if (selector != nullptr && !is_valid_selector(*selector)) {
+    return causes.invalid(FieldPath("spec.selector"), *selector, "invalid label selector");
+  }
   const Json* labels = at(object, {"spec", "template", "metadata", "labels"});
   const bool empty = selector == nullptr || is_empty_selector(*selector);
   // An absent selector selects nothing; an empty one is refused elsewhere.
