@@ -68,7 +68,7 @@ template <class T>
 std::optional<Owner> controller_of(const T& object) {
   const kube::OwnerReference* owner = kube::controller_of(object.metadata.owners);
   if (owner == nullptr) return std::nullopt;
-  return Owner{.kind = owner->kind, .name = owner->name, .uid = owner->uid};
+  return Owner{.kind = owner->kind.str(), .name = owner->name.str(), .uid = owner->uid.str()};
 }
 
 }  // namespace amdahl::controller

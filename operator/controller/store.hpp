@@ -201,8 +201,8 @@ template <class T>
 void Store<T>::tell(ChangeType type, const T& object, bool is_initial, bool relevant) {
   if (handlers_.empty()) return;
   Change change{.type = type,
-                .key = {.ns = object.metadata.ns, .name = object.metadata.name},
-                .uid = object.metadata.uid,
+                .key = object.metadata.key(),
+                .uid = std::string(object.metadata.uid),
                 .is_initial = is_initial,
                 .relevant = relevant,
                 .controller = controller::controller_of(object)};
