@@ -81,16 +81,6 @@ TEST_CASE("A connection is not used again when its response forbids it") {
   }
 }
 
-TEST_CASE("Idle connections are closed after their time") {
-  TransportFixture fixture;
-  fixture.options.pool.idle_max = 1ms;
-  fixture.server.play_always(Script().expect().send(http_ok("{}")).forever());
-  REQUIRE(fixture.send(get_pod()));
-  run_until_complete(fixture.io, fixture.clock.sleep_for(5ms));
-  REQUIRE(fixture.send(get_pod()));
-  CHECK(fixture.server.connections() == 2);
-}
-
 TEST_CASE("A kept connection that the server has closed is replaced before use", "[W10]") {
   for (const bool reset : {false, true}) {
     TransportFixture fixture;
