@@ -14,7 +14,8 @@
 //
 // A member may be bool, an integer of 32 or 64 bits (not uint64), double, std::string, WallTime,
 // an enum with enum_names(), Json (kept as it is), PackedMap, another table, any type with a
-// FieldCodec, or std::optional, Boxed, std::vector or std::map<std::string, ...> of these.
+// FieldCodec (Text has one), or std::optional, Boxed, std::vector or std::map<std::string, ...>
+// of these.
 #pragma once
 
 #include <array>

@@ -50,6 +50,8 @@ class FdSink {
         if (--waits_left <= 0) break;
         continue;
       }
+      // The reader has gone, and writing to it would be answered with SIGPIPE.
+      if ((ready.revents & (POLLERR | POLLNVAL)) != 0) break;
       const ssize_t written =
           ::write(fd_, text.data(), std::min<std::size_t>(text.size(), PIPE_BUF));
       if (written < 0 && errno == EINTR) continue;

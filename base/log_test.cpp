@@ -8,6 +8,8 @@
 #include <nlohmann/json.hpp>
 #include <thread>
 
+#include "base/test_death.hpp"
+
 namespace amdahl {
 namespace {
 using namespace std::chrono_literals;
@@ -183,6 +185,18 @@ TEST_CASE("fd_log_sink survives a reader that does not read, and says what was l
   CHECK(rest.ends_with("}\nback\n"));
   const Json lost = Json::parse(rest.substr(at, rest.find('\n', at) - at));
   CHECK(lost["lost"].get<int>() == 20 - static_cast<int>(first.size() / line.size()));
+}
+
+TEST_CASE("fd_log_sink outlives its reader, whatever SIGPIPE does") {
+  const auto write_to_nobody = [] {
+    int ends[2] = {-1, -1};
+    if (::pipe(ends) != 0) return;
+    const LogSink sink = fd_log_sink(ends[1]);
+    sink("heard\n");
+    ::close(ends[0]);
+    for (int i = 0; i < 100; ++i) sink("nobody\n");
+  };
+  CHECK(fatal_signal(write_to_nobody) == 0);
 }
 
 TEST_CASE("fd_log_sink gives up on a descriptor that is closed") {

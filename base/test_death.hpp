@@ -1,4 +1,4 @@
-// For tests of checks: runs something that must stop the process, in a child process.
+// For tests of what may or must stop the process: runs it in a child process.
 #pragma once
 
 #include <sys/wait.h>
@@ -32,6 +32,20 @@ inline std::string death_message(const std::function<void()>& act) {
   ::waitpid(child, &status, 0);
   const bool aborted = WIFSIGNALED(status) && WTERMSIG(status) == SIGABRT;
   return aborted ? text : std::string();
+}
+
+// The signal that ended the child, 0 when it lived to the end, -code when it exited early. SIGPIPE
+// does what it does in a fresh process, whatever started this one.
+inline int fatal_signal(const std::function<void()>& act) {
+  const pid_t child = ::fork();
+  if (child == 0) {
+    std::signal(SIGPIPE, SIG_DFL);
+    act();
+    ::_exit(0);
+  }
+  int status = 0;
+  ::waitpid(child, &status, 0);
+  return WIFSIGNALED(status) ? WTERMSIG(status) : -WEXITSTATUS(status);
 }
 
 }  // namespace amdahl

@@ -19,9 +19,23 @@ struct StopSignals::State {
   int seen = 0;
 };
 
+namespace {
+
+// A handler that somebody installed stays.
+void ignore_broken_pipes() {
+  struct sigaction current{};
+  if (::sigaction(SIGPIPE, nullptr, &current) != 0 || current.sa_handler != SIG_DFL) return;
+  struct sigaction ignored{};
+  ignored.sa_handler = SIG_IGN;
+  (void)::sigaction(SIGPIPE, &ignored, nullptr);  // fails for unknown signals only
+}
+
+}  // namespace
+
 StopSignals::StopSignals(asio::any_io_executor executor, std::function<void()> graceful,
                          std::function<void()> at_once)
     : state_(std::make_shared<State>(executor, std::move(graceful), std::move(at_once))) {
+  ignore_broken_pipes();
   wait(state_);
 }
 

@@ -1,4 +1,6 @@
-// SIGTERM and SIGINT: the first asks for an orderly end, the second ends at once (E9).
+// Signals of a process: SIGTERM and SIGINT ask for an orderly end, a second one ends at once (E9).
+// SIGPIPE is ignored from then on: a pipe whose reader has gone is an error of one write, not the
+// end of an operator. Programs that are started get it back as it was (subprocess.hpp).
 //
 // Thread: one. Lifetime: the handlers run on the executor until this dies. Failure: none.
 #pragma once

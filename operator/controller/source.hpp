@@ -35,6 +35,9 @@ struct Change {
   bool is_initial = false;            // part of the first set, or of a relist: may run late (Q4)
   bool relevant = true;               // false: nothing that changed_for_reconcile() looks at (Q7)
   std::optional<Owner> controller{};  // of the object as it is now, or as last seen when deleted
+  // Of a delete that nobody reported, found by a relist or by a successor of the same name: what is
+  // said of the object is what was last seen, and how it ended is not known (L10).
+  bool final_state_unknown = false;
 };
 
 using ChangeHandler = std::function<void(const Change&)>;
@@ -68,7 +71,7 @@ template <class T>
 std::optional<Owner> controller_of(const T& object) {
   const kube::OwnerReference* owner = kube::controller_of(object.metadata.owners);
   if (owner == nullptr) return std::nullopt;
-  return Owner{.kind = owner->kind, .name = owner->name, .uid = owner->uid};
+  return Owner{.kind = owner->kind.str(), .name = owner->name.str(), .uid = owner->uid.str()};
 }
 
 }  // namespace amdahl::controller

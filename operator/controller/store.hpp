@@ -88,7 +88,8 @@ class Store final : public kube::ObjectSink, public Source {
   }
   // Puts `now` in the place of `before` (either may be null) and tells the handlers.
   void replace(const Ptr& before, const Ptr& now, bool is_initial);
-  void tell(ChangeType type, const T& object, bool is_initial, bool relevant);
+  void tell(ChangeType type, const T& object, bool is_initial, bool relevant,
+            bool final_state_unknown = false);
 
   JsonReader reader_;
   Table objects_;
@@ -157,7 +158,7 @@ void Store<T>::publish(std::string_view version) {
   for (const Ptr& old : before) {
     const auto now = objects_.find(view(old));
     const bool gone = now == objects_.end() || (*now)->metadata.uid != old->metadata.uid;
-    if (gone) tell(ChangeType::kDeleted, *old, true, true);
+    if (gone) tell(ChangeType::kDeleted, *old, true, true, true);
   }
   for (const Ptr& now : objects_) {
     const auto old = before.find(view(now));
@@ -191,21 +192,23 @@ void Store<T>::replace(const Ptr& before, const Ptr& now, bool is_initial) {
   if (now) objects_.insert(now);
   for (auto& [name, index] : indexes_) index.replace(before, now);
   const bool same_object = before && now && before->metadata.uid == now->metadata.uid;
-  if (before && !same_object) tell(ChangeType::kDeleted, *before, is_initial, true);
+  if (before && !same_object) tell(ChangeType::kDeleted, *before, is_initial, true, now != nullptr);
   if (now && same_object)
     tell(ChangeType::kUpdated, *now, is_initial, changed_for_reconcile(*before, *now));
   if (now && !same_object) tell(ChangeType::kAdded, *now, is_initial, true);
 }
 
 template <class T>
-void Store<T>::tell(ChangeType type, const T& object, bool is_initial, bool relevant) {
+void Store<T>::tell(ChangeType type, const T& object, bool is_initial, bool relevant,
+                    bool final_state_unknown) {
   if (handlers_.empty()) return;
   Change change{.type = type,
-                .key = {.ns = object.metadata.ns, .name = object.metadata.name},
-                .uid = object.metadata.uid,
+                .key = object.metadata.key(),
+                .uid = std::string(object.metadata.uid),
                 .is_initial = is_initial,
                 .relevant = relevant,
-                .controller = controller::controller_of(object)};
+                .controller = controller::controller_of(object),
+                .final_state_unknown = final_state_unknown};
   for (const ChangeHandler& handler : handlers_) handler(change);
 }
 

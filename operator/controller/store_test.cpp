@@ -90,6 +90,47 @@ TEST_CASE("A relist is one replace that tells of what vanished behind a dead wat
   CHECK(fed.store.find({"a", "gone"}) == nullptr);
 }
 
+TEST_CASE("A delete that was only found by absence says that the end was not seen", "[L10][L16]") {
+  Store<Pod> store;
+  std::vector<std::string> deleted;
+  store.subscribe([&](const Change& change) {
+    if (change.type != ChangeType::kDeleted) {
+      CHECK_FALSE(change.final_state_unknown);
+      return;
+    }
+    deleted.push_back(fmt::format("{}/{} of {}{}", change.key.name, change.uid,
+                                  change.controller ? change.controller->name : "nobody",
+                                  change.final_state_unknown ? ", end unknown" : ""));
+  });
+  const auto feed = [&](const std::string& json) {
+    const std::string padded = json + std::string(kJsonPadding, ' ');
+    REQUIRE(store.decode({.bytes = std::string_view(padded).substr(0, json.size())}));
+  };
+  const std::string owned =
+      R"(,"ownerReferences":[{"apiVersion":"v1","kind":"Job","name":"j","uid":"o","controller":true}])";
+  const auto list = [&](const std::vector<std::string>& pods, std::string_view version) {
+    store.begin_stage();
+    for (const std::string& json : pods) {
+      feed(json);
+      store.stage();
+    }
+    store.publish(version);
+  };
+  list({pod("gone", "u1", "1", owned), pod("again", "u2", "2"), pod("seen", "u3", "3"),
+        pod("swap", "u4", "4")},
+       "10");
+  feed(pod("seen", "u3", "11"));
+  store.apply(EventKind::kDeleted);
+  CHECK(std::exchange(deleted, {}) == std::vector<std::string>{"seen/u3 of nobody"});
+  feed(pod("swap", "u5", "12"));
+  store.apply(EventKind::kAdded);
+  CHECK(std::exchange(deleted, {}) == std::vector<std::string>{"swap/u4 of nobody, end unknown"});
+  list({pod("again", "u6", "15"), pod("swap", "u5", "12")}, "20");
+  std::ranges::sort(deleted);
+  CHECK(deleted ==
+        std::vector<std::string>{"again/u2 of nobody, end unknown", "gone/u1 of j, end unknown"});
+}
+
 TEST_CASE("An object is its UID: a recreated name is a new object", "[L11]") {
   Fed fed;
   fed.list({pod("p", "old", "1")}, "10");

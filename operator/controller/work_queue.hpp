@@ -20,6 +20,7 @@
 
 #include <array>
 #include <boost/asio/any_io_executor.hpp>
+#include <boost/unordered/unordered_flat_set.hpp>
 #include <chrono>
 #include <cstdint>
 #include <deque>
@@ -27,7 +28,6 @@
 #include <string>
 #include <string_view>
 #include <unordered_map>
-#include <unordered_set>
 #include <vector>
 
 #include "base/clock.hpp"
@@ -172,7 +172,7 @@ class WorkQueue {
   TokenBucket retry_bucket_;
   std::deque<Item> items_;
   std::vector<std::uint32_t> free_items_;
-  std::unordered_set<std::uint32_t, ItemHash, ItemEqual> index_;
+  boost::unordered_flat_set<std::uint32_t, ItemHash, ItemEqual> index_;
   std::deque<Tenant> tenants_;
   std::vector<std::uint32_t> free_tenants_;
   std::unordered_map<std::string, std::uint32_t> tenant_index_;

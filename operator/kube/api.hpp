@@ -127,10 +127,12 @@ Task<Result<ListOf<T>>> list(Client& client, Resource resource, ListOptions opti
       continue;
     }
     if (auto read = read_page(*response, all); !read)
-      co_return wrap(std::move(read).error(), "list {}", resource.plural);
+      co_return wrap(std::move(read).error(), "list {}{}{}", resource.plural,
+                     options.ns.empty() ? "" : " in ", options.ns);
     if (all.next_page.empty() || pages_max == 1) co_return all;
     if (pages >= pages_max)
-      co_return fail(Errc::kTooLarge, "list {}: over {} pages", resource.plural, pages_max);
+      co_return fail(Errc::kTooLarge, "list {}{}{}: over {} pages", resource.plural,
+                     options.ns.empty() ? "" : " in ", options.ns, pages_max);
     options.continue_token = all.next_page;
     options.version.clear();  // a token carries its own
     options.version_match.clear();

@@ -1,17 +1,25 @@
 #include "operator/kube/connection_pool.hpp"
 
+#include <algorithm>
+
 #include "base/check.hpp"
 
 namespace amdahl::kube {
 
-ConnectionPool::ConnectionPool(const boost::asio::any_io_executor& executor, const Clock& clock,
+ConnectionPool::ConnectionPool(const boost::asio::any_io_executor& executor, Clock& clock,
                                PoolLimits limits)
-    : clock_(clock),
+    : executor_(executor),
       limits_(limits),
       turns_{Semaphore(executor, limits.in_flight_max),
              Semaphore(executor, limits.lease_in_flight_max),
-             Semaphore(executor, limits.streams_max)} {
+             Semaphore(executor, limits.streams_max)},
+      shelf_(std::make_shared<Shelf>(clock, limits.idle_max)) {
   static_assert(static_cast<int>(Lane::kDefault) == 0 && static_cast<int>(Lane::kStream) == 2);
+}
+
+ConnectionPool::~ConnectionPool() {
+  close_idle();
+  if (shelf_->sweeper) shelf_->sweeper->stop();
 }
 
 Task<Result<Semaphore::Permit>> ConnectionPool::admit(Lane lane, Clock& clock) {
@@ -23,8 +31,8 @@ Task<Result<Semaphore::Permit>> ConnectionPool::admit(Lane lane, Clock& clock) {
 }
 
 std::shared_ptr<Connection> ConnectionPool::take(Lane lane) {
-  close_old();
-  auto& idle = idle_[static_cast<std::size_t>(lane)];
+  shelf_->close_old();
+  auto& idle = shelf_->lanes[static_cast<std::size_t>(lane)];
   while (!idle.empty()) {
     auto connection = std::move(idle.back().connection);
     idle.pop_back();
@@ -35,8 +43,19 @@ std::shared_ptr<Connection> ConnectionPool::take(Lane lane) {
 
 void ConnectionPool::give_back(Lane lane, std::shared_ptr<Connection> connection) {
   AMDAHL_CHECK(lane != Lane::kStream && connection != nullptr);
-  close_old();
-  idle_[static_cast<std::size_t>(lane)].push_back({std::move(connection), clock_.monotonic()});
+  const Monotonic now = shelf_->clock.monotonic();
+  shelf_->lanes[static_cast<std::size_t>(lane)].push_back({std::move(connection), now});
+  // One that sleeps already wakes early enough: whatever it sleeps for was idle before this.
+  if (!shelf_->sweeper || shelf_->sweeper->ended())
+    shelf_->sweeper = RunningTask::start(executor_, sweep(shelf_), {});
+}
+
+Task<void> ConnectionPool::sweep(std::shared_ptr<Shelf> shelf) {
+  for (;;) {
+    shelf->close_old();
+    const Monotonic next = shelf->next_end();
+    if (next == Monotonic::max() || !co_await shelf->clock.sleep_until(next)) co_return;
+  }
 }
 
 void ConnectionPool::watch(const std::shared_ptr<Connection>& connection) {
@@ -44,15 +63,21 @@ void ConnectionPool::watch(const std::shared_ptr<Connection>& connection) {
   known_.push_back(connection);
 }
 
-// Runs whenever the pool is used, which a lease renewal does every other second.
-void ConnectionPool::close_old() {
-  for (auto& idle : idle_)
-    std::erase_if(
-        idle, [&](const Idle& one) { return clock_.monotonic() - one.since >= limits_.idle_max; });
+void ConnectionPool::Shelf::close_old() {
+  const Monotonic now = clock.monotonic();
+  for (auto& idle : lanes)
+    std::erase_if(idle, [&](const Idle& one) { return now - one.since >= idle_max; });
+}
+
+Monotonic ConnectionPool::Shelf::next_end() const {
+  Monotonic next = Monotonic::max();
+  for (const auto& idle : lanes)
+    if (!idle.empty()) next = std::min(next, idle.front().since + idle_max);
+  return next;
 }
 
 void ConnectionPool::close_idle() {
-  for (auto& idle : idle_) idle.clear();
+  for (auto& idle : shelf_->lanes) idle.clear();
 }
 
 void ConnectionPool::abort_all(const std::string& reason) {
@@ -63,7 +88,7 @@ void ConnectionPool::abort_all(const std::string& reason) {
 
 std::size_t ConnectionPool::idle() const {
   std::size_t count = 0;
-  for (const auto& idle : idle_) count += idle.size();
+  for (const auto& idle : shelf_->lanes) count += idle.size();
   return count;
 }
 

@@ -1,8 +1,12 @@
 // Idle connections and the right to use one, by lane: a flood on one cannot starve another (E7).
 //
-// Streams never share a connection and never leave one behind. Thread: one. Lifetime: outlives the
-// permits and connections it gave out. Failure: Errc::kTooLarge when a bound is reached, and
-// Errc::kCancelled when a waiting task was stopped.
+// Streams never share a connection and never leave one behind. One that stays idle is closed in
+// time even if no request follows: the first that becomes idle sets a timer, the last that is
+// closed leaves none.
+//
+// Thread: one. Lifetime: outlives the permits and connections it gave out; the clock outlives it.
+// Failure: Errc::kTooLarge when a bound is reached, and Errc::kCancelled when a waiting task was
+// stopped.
 #pragma once
 
 #include <array>
@@ -17,6 +21,7 @@
 #include "base/deadline.hpp"
 #include "base/result.hpp"
 #include "base/task.hpp"
+#include "base/task_group.hpp"
 #include "operator/kube/connection.hpp"
 #include "operator/kube/request.hpp"
 
@@ -36,8 +41,10 @@ struct PoolLimits {
 
 class ConnectionPool {
  public:
-  ConnectionPool(const boost::asio::any_io_executor& executor, const Clock& clock,
-                 PoolLimits limits);
+  ConnectionPool(const boost::asio::any_io_executor& executor, Clock& clock, PoolLimits limits);
+  ~ConnectionPool();
+  ConnectionPool(const ConnectionPool&) = delete;
+  ConnectionPool& operator=(const ConnectionPool&) = delete;
 
   // Waits for a turn; streams do not wait, since none ends soon.
   Task<Result<Semaphore::Permit>> admit(Lane lane, Clock& clock);
@@ -57,12 +64,22 @@ class ConnectionPool {
     std::shared_ptr<Connection> connection;
     Monotonic since{};
   };
-  void close_old();
+  // Shared with the task that closes what is too old, which may end after the pool.
+  struct Shelf {
+    Clock& clock;
+    std::chrono::nanoseconds idle_max;
+    std::array<std::vector<Idle>, 3> lanes = {};  // the one used last is at the end
+    std::shared_ptr<RunningTask> sweeper = {};
 
-  const Clock& clock_;
+    void close_old();
+    Monotonic next_end() const;  // Monotonic::max() when nothing is idle
+  };
+  static Task<void> sweep(std::shared_ptr<Shelf> shelf);
+
+  boost::asio::any_io_executor executor_;
   PoolLimits limits_;
-  std::array<Semaphore, 3> turns_;         // by Lane
-  std::array<std::vector<Idle>, 3> idle_;  // by Lane; the one used last is at the end
+  std::array<Semaphore, 3> turns_;  // by Lane
+  std::shared_ptr<Shelf> shelf_;
   std::vector<std::weak_ptr<Connection>> known_;
 };
 

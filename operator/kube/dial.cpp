@@ -75,9 +75,14 @@ std::string reason(const error_code& error) {
 
 Task<Result<tcp::socket>> dial(std::string host, std::uint16_t port, Clock& clock,
                                std::chrono::milliseconds address_timeout) {
-  CO_TRY(const auto endpoints, co_await resolve(host, port));
+  CO_TRY(auto addresses, co_await resolve(host, port));
+  co_return co_await dial_any(std::move(host), std::move(addresses), clock, address_timeout);
+}
+
+Task<Result<tcp::socket>> dial_any(std::string host, std::vector<tcp::endpoint> addresses,
+                                   Clock& clock, std::chrono::milliseconds address_timeout) {
   Error last;
-  for (const tcp::endpoint& endpoint : endpoints) {
+  for (const tcp::endpoint& endpoint : addresses) {
     const std::string place = host_port(endpoint.address().to_string(), endpoint.port());
     auto socket = co_await with_deadline(clock, clock.monotonic() + address_timeout,
                                          connect_one(endpoint), "connect");
@@ -90,9 +95,9 @@ Task<Result<tcp::socket>> dial(std::string host, std::uint16_t port, Clock& cloc
   }
   // Only one address did not answer in its time; the call itself may have more.
   last.code = Errc::kIo;
-  if (endpoints.size() > 1)
+  if (addresses.size() > 1)
     last.context =
-        fmt::format("{}: {} addresses tried, last {}", host, endpoints.size(), last.context);
+        fmt::format("{}: {} addresses tried, last {}", host, addresses.size(), last.context);
   co_return std::unexpected<Error>(std::move(last));
 }
 

@@ -9,6 +9,7 @@
 #include <chrono>
 #include <cstdint>
 #include <string>
+#include <vector>
 
 #include "base/clock.hpp"
 #include "base/result.hpp"
@@ -20,6 +21,12 @@ inline constexpr std::size_t kAddressesMax = 16;  // tried for one host name
 
 Task<Result<boost::asio::ip::tcp::socket>> dial(std::string host, std::uint16_t port, Clock& clock,
                                                 std::chrono::milliseconds address_timeout);
+
+// The part of dial() after the name lookup: the first of these addresses that answers. `host` is
+// for messages.
+Task<Result<boost::asio::ip::tcp::socket>> dial_any(
+    std::string host, std::vector<boost::asio::ip::tcp::endpoint> addresses, Clock& clock,
+    std::chrono::milliseconds address_timeout);
 
 // "10.0.0.1:6443", "[::1]:6443".
 std::string host_port(const std::string& host, std::uint16_t port);

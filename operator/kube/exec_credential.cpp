@@ -111,8 +111,8 @@ Result<bool> plugin_interacts(const ExecSpec& spec, const Environment& environme
   if (spec.interactive == InteractiveMode::kNever) return false;
   if (spec.interactive == InteractiveMode::kAlways && !environment.terminal)
     return fail(Errc::kUnauthorized,
-                "it wants a terminal (interactiveMode: Always) and there is none; log in from a "
-                "terminal first, or use another kind of credential here");
+                "it cannot ask its questions (interactiveMode: Always): standard input is not a "
+                "terminal; log in from a terminal, or use another kind of credential here");
   return environment.terminal;
 }
 

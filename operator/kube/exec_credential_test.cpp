@@ -100,7 +100,9 @@ TEST_CASE("The interactive mode decides who gets the terminal", "[C4]") {
   CHECK(*check(InteractiveMode::kAlways, true));
   const auto impossible = check(InteractiveMode::kAlways, false);
   REQUIRE_FALSE(impossible);
-  CHECK_THAT(impossible.error().context, Catch::Contains("wants a terminal"));
+  CHECK(impossible.error().code == Errc::kUnauthorized);
+  CHECK_THAT(impossible.error().context, Catch::Contains("interactiveMode: Always"));
+  CHECK_THAT(impossible.error().context, Catch::Contains("standard input is not a terminal"));
 }
 
 TEST_CASE("A plugin is found in the absolute parts of PATH, or by its own path", "[C4]") {

@@ -2,8 +2,6 @@
 
 #include <boost/asio/io_context.hpp>
 #include <catch2/catch.hpp>
-#include <filesystem>
-#include <fstream>
 
 #include "base/test_certificates.hpp"
 
@@ -97,6 +95,20 @@ TEST_CASE("A token that lives for seconds is not fetched for every request", "[C
   world.clock.advance(2s);
   world.fake.print(R"({"token":"two"})");
   CHECK(world.token() == "two");
+}
+
+TEST_CASE("Clock jumps: a plugin runs again when its credential seems over, and not before",
+          "[C4]") {
+  World world;
+  world.fake.print(R"({"token":"one","expirationTimestamp":"2026-11-16T09:00:00Z"})");
+  CHECK(world.token() == "one");
+  world.clock.jump_wall(-24h);
+  CHECK(world.token() == "one");
+  CHECK(world.fake.runs == 1);
+  world.fake.print(R"({"token":"two"})");
+  world.clock.jump_wall(48h);
+  CHECK(world.token() == "two");
+  CHECK(world.fake.runs == 2);
 }
 
 TEST_CASE("A plugin gets its arguments, our variables, its own and the request", "[C4]") {
@@ -225,76 +237,6 @@ TEST_CASE("When the process stops, callers hear it at once", "[C4]") {
   REQUIRE(answers.size() == 1);
   CHECK_THAT(answers[0], Catch::StartsWith("<cancelled"));
   CHECK_THAT(world.token(), Catch::StartsWith("<cancelled"));
-}
-
-// Real programs: a script in a directory of its own, run in real time.
-struct Script {
-  explicit Script(std::string_view body) {
-    REQUIRE(::mkdtemp(path) != nullptr);
-    std::ofstream(file()) << "#!/bin/sh\n" << body << "\n";
-    std::filesystem::permissions(file(), std::filesystem::perms::owner_all);
-  }
-  ~Script() { std::filesystem::remove_all(path); }
-  std::string file() const { return std::string(path) + "/plugin"; }
-  char path[32] = "/tmp/amdahl-kube-XXXXXX";
-};
-
-// `limit` stands for the minute that a plugin may take.
-std::string token_of_script(const Script& script, const Config& config,
-                            std::chrono::milliseconds limit = 15s) {
-  boost::asio::io_context io;
-  RealClock clock;
-  TaskGroup tasks(io.get_executor());
-  const auto tls = TlsMaterial::load({}, read_file, clock);
-  const auto run_briefly = [limit](SubprocessSpec spec, Clock& time, Monotonic deadline) {
-    return run_subprocess(std::move(spec), time, std::min(deadline, time.monotonic() + limit));
-  };
-  ExecPlugin plugin(config, {.variables = {{"PATH", std::string(script.path) + ":/usr/bin:/bin"}}},
-                    {.clock = clock, .tasks = tasks, .tls = **tls}, run_briefly);
-  return shown(run_until_complete(io, plugin.token(clock.monotonic() + 20s)));
-}
-
-TEST_CASE("A real plugin in PATH gives its token", "[C4]") {
-  const Script script(R"(test "$1:$2" = "get:a b" || exit 7
-case "$KUBERNETES_EXEC_INFO" in *ExecCredential*) ;; *) exit 8 ;; esac
-printf '{"apiVersion":"client.authentication.k8s.io/v1","kind":"ExecCredential",'
-printf '"status":{"token":"%s-%s"}}' "$EXTRA" real)");
-  CHECK(token_of_script(script, config_for("plugin")) == "1-real");
-  CHECK(token_of_script(script, config_for(script.file())) == "1-real");
-}
-
-TEST_CASE("Every way a real plugin can fail is an error with its name", "[C4]") {
-  const auto check = [](std::string_view body, const std::string& expected,
-                        std::chrono::milliseconds limit = 15s) {
-    INFO(body);
-    const std::string token = token_of_script(Script(body), config_for("plugin"), limit);
-    CHECK_THAT(token, Catch::Contains("exec plugin plugin: "));
-    CHECK_THAT(token, Catch::Contains(expected));
-    CHECK_THAT(token, !Catch::Contains("s3cret"));
-  };
-  check("echo 'please log in' >&2; exit 1", "exit code 1: please log in");
-  check("echo 'password=s3cret-s3cret-s3cret-s3cret' >&2; exit 2", "exit code 2");
-  check("printf '\\033[31mred' >&2; exit 1", "exit code 1:  [31mred");
-  check("kill -KILL $$", "ended by signal 9");
-  check("echo garbage s3cret", "not an ExecCredential");
-  check("head -c 10000000 /dev/zero", "more than 1048576 bytes");
-  check(
-      "printf '{\"apiVersion\":\"client.authentication.k8s.io/v1beta1\",'\n"
-      "printf '\"kind\":\"ExecCredential\",\"status\":{\"token\":\"s3cret\"}}'",
-      "another apiVersion");
-  check("exec sleep 1000", "deadline passed", 50ms);
-}
-
-TEST_CASE("A missing plugin shows the hint how to get it", "[C4]") {
-  const Script script("exit 0");
-  Config config = config_for("no-such-plugin");
-  std::get<ExecSpec>(config.auth).install_hint = "Run: gcloud components install it.";
-  CHECK(token_of_script(script, config) ==
-        "<not_found: exec plugin no-such-plugin: there is no such program in PATH. Run: gcloud "
-        "components install it.>");
-  config = config_for("plugin");
-  config.exec_policy.allow_all = false;
-  CHECK_THAT(token_of_script(script, config), Catch::Contains("not in the list of permitted"));
 }
 
 }  // namespace

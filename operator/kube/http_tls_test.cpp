@@ -107,6 +107,23 @@ TEST_CASE("A server that cannot be verified is refused for the right reason", "[
     fixture.server.play_always(fixture.answer());
     fixture.check_refused("not valid yet");
   }
+  SECTION("TLS 1.1") {
+    TlsFixture fixture;
+    testkit::limit_to_tls_1_1(*fixture.identity);
+    fixture.server.play_always(fixture.answer());
+    fixture.check_refused("the server does not speak TLS 1.2 or newer");
+  }
+  SECTION("TLS 1.0, without asking what we speak") {
+    // A ServerHello of that version: random, no session, a cipher suite, no compression.
+    const std::string hello =
+        std::string("\x03\x01", 2) + std::string(32, 'r') + std::string("\x00\xc0\x0a\x00", 4);
+    const std::string message = std::string("\x02\x00\x00", 3) + static_cast<char>(hello.size());
+    const std::string record =
+        std::string("\x16\x03\x01\x00", 4) + static_cast<char>(hello.size() + 4) + message + hello;
+    TlsFixture fixture;
+    fixture.server.play_always(Script().send(record).silence());
+    fixture.check_refused("the server does not speak TLS 1.2 or newer");
+  }
   SECTION("plain text") {
     TlsFixture fixture;
     fixture.server.play_always(Script().send("HTTP/1.1 400 Bad Request\r\n\r\n").silence());

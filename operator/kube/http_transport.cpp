@@ -39,12 +39,17 @@ Result<void> append_header(std::string& wire, const Header& header) {
   return {};
 }
 
-Result<void> decompress(Response& response, std::size_t bytes_max) {
+Result<void> decompress(Response& response, std::size_t bytes_max, const std::string& peer) {
   const auto encoding = response.header("Content-Encoding");
   if (encoding.empty() || equal_ignoring_case(encoding, "identity")) return {};
   if (!equal_ignoring_case(encoding, "gzip"))
-    return fail(Errc::kCorrupt, "unsupported Content-Encoding");
-  TRY(response.body, gunzip(response.body, bytes_max));
+    return fail(Errc::kCorrupt, "{}: unsupported Content-Encoding", peer);
+  auto text = gunzip(response.body, bytes_max);
+  if (!text && text.error().code == Errc::kTooLarge)
+    return fail(Errc::kTooLarge, "{}: the body is over the limit of {} bytes once it is unpacked",
+                peer, bytes_max);
+  if (!text) return wrap(std::move(text).error(), "{}", peer);
+  response.body = *std::move(text);
   return {};
 }
 
@@ -149,7 +154,7 @@ Task<Result<Response>> HttpTransport::receive(const Request& request, Exchange e
     const bool list = request.verb == Verb::kList || request.verb == Verb::kDeleteCollection;
     const std::size_t bytes_max = list ? options_.list_bytes_max : options_.object_bytes_max;
     CO_TRY(response.body, co_await exchange->read_all(bytes_max));
-    CO_TRY(decompress(response, bytes_max));
+    CO_TRY(decompress(response, bytes_max, exchange->connection().peer()));
   }
   if (auto connection = exchange->take_connection())
     pool_.give_back(request.lane, std::move(connection));

@@ -158,6 +158,10 @@ std::string describe_tls_failure(ssl_st* ssl, const std::string& name) {
     case SSL_R_UNEXPECTED_MESSAGE:
     case SSL_R_UNKNOWN_PROTOCOL:
       return fmt::format("the server does not speak TLS ({}); is the address plain http?", text);
+    case SSL_R_TLSV1_ALERT_PROTOCOL_VERSION:
+    case SSL_R_UNSUPPORTED_PROTOCOL:
+    case SSL_R_VERSION_TOO_LOW:
+      return fmt::format("the server does not speak TLS 1.2 or newer ({})", text);
     case SSL_R_TLSV13_ALERT_CERTIFICATE_REQUIRED:
       return "the server requires a client certificate";
     default:

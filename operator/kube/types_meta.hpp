@@ -13,15 +13,16 @@
 #include "base/clock.hpp"
 #include "base/fields.hpp"
 #include "base/packed_map.hpp"
+#include "base/text.hpp"
 #include "operator/kube/request.hpp"
 
 namespace amdahl::kube {
 
 struct OwnerReference {
-  std::string api_version = {};
-  std::string kind = {};
-  std::string name = {};
-  std::string uid = {};
+  Text api_version = {};
+  Text kind = {};
+  Text name = {};
+  Text uid = {};
   bool controller = false;
   bool block_deletion = false;
   bool operator==(const OwnerReference&) const = default;
@@ -71,17 +72,17 @@ constexpr void fields(V& v, ObjectMeta& meta) {
 
 // The part of the metadata a cache of many objects needs: no annotations, no finalizers.
 struct CacheMeta {
-  std::string name = {};
-  std::string ns = {};
-  std::string uid = {};
-  std::string version = {};
+  Text name = {};
+  Text ns = {};
+  Text uid = {};
+  Text version = {};
   std::int64_t generation = 0;
   std::optional<WallTime> created = {};
   std::optional<WallTime> deleted = {};
   PackedMap labels = {};
   std::vector<OwnerReference> owners = {};
   bool operator==(const CacheMeta&) const = default;
-  ObjectKey key() const { return {.ns = ns, .name = name}; }
+  ObjectKey key() const { return {.ns = ns.str(), .name = name.str()}; }
 };
 template <class V>
 constexpr void fields(V& v, CacheMeta& meta) {

@@ -3,7 +3,6 @@
 
 #include <cstdint>
 #include <optional>
-#include <string>
 #include <vector>
 
 #include "operator/kube/types_meta.hpp"
@@ -51,8 +50,8 @@ struct PodCondition {
   PodConditionType type = PodConditionType::kOther;
   ConditionStatus status = ConditionStatus::kUnknown;
   std::optional<WallTime> changed = {};
-  std::string reason = {};
-  std::string message = {};
+  Text reason = {};
+  Text message = {};
   bool operator==(const PodCondition&) const = default;
 };
 template <class V>
@@ -65,8 +64,8 @@ constexpr void fields(V& v, PodCondition& condition) {
 }
 
 struct ContainerWaiting {
-  std::string reason = {};  // "ImagePullBackOff", "CrashLoopBackOff", ...
-  std::string message = {};
+  Text reason = {};  // "ImagePullBackOff", "CrashLoopBackOff", ...
+  Text message = {};
   bool operator==(const ContainerWaiting&) const = default;
 };
 template <class V>
@@ -87,8 +86,8 @@ constexpr void fields(V& v, ContainerRunning& running) {
 struct ContainerTerminated {
   std::int32_t exit_code = 0;
   std::int32_t signal = 0;
-  std::string reason = {};   // "OOMKilled", "Error", "Completed", ...
-  std::string message = {};  // the termination message, written by the container
+  Text reason = {};   // "OOMKilled", "Error", "Completed", ...
+  Text message = {};  // the termination message, written by the container
   std::optional<WallTime> started = {};
   std::optional<WallTime> finished = {};
   bool operator==(const ContainerTerminated&) const = default;
@@ -119,7 +118,7 @@ constexpr void fields(V& v, ContainerState& state) {
 }
 
 struct ContainerStatus {
-  std::string name = {};
+  Text name = {};
   ContainerState state = {};
   ContainerState last_state = {};
   bool ready = false;
@@ -136,9 +135,9 @@ constexpr void fields(V& v, ContainerStatus& status) {
 }
 
 struct PodSpec {
-  std::string node = {};  // empty: not bound yet
-  std::string scheduler = {};
-  std::string priority_class = {};
+  Text node = {};  // empty: not bound yet
+  Text scheduler = {};
+  Text priority_class = {};
   bool operator==(const PodSpec&) const = default;
 };
 template <class V>
@@ -151,10 +150,10 @@ constexpr void fields(V& v, PodSpec& spec) {
 struct PodStatus {
   PodPhase phase = PodPhase::kUnknown;
   std::vector<PodCondition> conditions = {};
-  std::string message = {};
-  std::string reason = {};  // "Evicted", "Preempted", "NodeLost", ...
-  std::string host_ip = {};
-  std::string pod_ip = {};
+  Text message = {};
+  Text reason = {};  // "Evicted", "Preempted", "NodeLost", ...
+  Text host_ip = {};
+  Text pod_ip = {};
   std::optional<WallTime> started = {};
   std::vector<ContainerStatus> init_containers = {};
   std::vector<ContainerStatus> containers = {};

@@ -24,6 +24,12 @@ Encoding encoding_of(const Response& head) {
              : Encoding::kJson;
 }
 
+// "watch pods in research", as the requests themselves are named.
+std::string described(const WatcherOptions& options) {
+  return fmt::format("watch {}{}{}", options.resource.plural, options.ns.empty() ? "" : " in ",
+                     options.ns);
+}
+
 struct Partial {
   ObjectMeta metadata;
 };
@@ -218,15 +224,14 @@ bool Watcher::on_error_event(const WatchFrame& frame) {
   const auto status = decode_any<Status>(frame);
   if (!status) return undecodable(status.error());
   const Errc code = errc_from_status(status->code, status->reason, is_version_too_large(*status));
-  report({.code = code,
-          .context = fmt::format("watch {}: {}", options_.resource.plural, status->message)});
+  report({.code = code, .context = fmt::format("{}: {}", described(options_), status->message)});
   return feed(ErrorEvent{.code = code});
 }
 
 bool Watcher::undecodable(const Error& error) {
   ++counts_.undecodable;
-  report({.code = error.code,
-          .context = fmt::format("watch {}: {}", options_.resource.plural, error.context)});
+  report(
+      {.code = error.code, .context = fmt::format("{}: {}", described(options_), error.context)});
   return feed(Undecodable{});
 }
 

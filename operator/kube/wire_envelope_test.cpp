@@ -76,7 +76,7 @@ TEST_CASE("unwrap_list hands out items in order and stops at the first error", "
   std::vector<std::string> names;
   const auto list = unwrap_list(object->raw, [&](std::string_view item) -> Result<void> {
     TRY(const Pod pod, decode_wire<Pod>(item));
-    names.push_back(pod.metadata.name);
+    names.emplace_back(pod.metadata.name);
     return {};
   });
   REQUIRE(list);

@@ -10,6 +10,7 @@
 #include <istream>
 #include <map>
 #include <nlohmann/json.hpp>
+#include <optional>
 #include <set>
 #include <spanstream>
 #include <utility>
@@ -44,12 +45,21 @@ Weight weigh(const YamlNode& node) {
   return weight;
 }
 
+[[noreturn]] void refuse(const YAML::Mark& mark, std::string why, Errc code = Errc::kInvalid) {
+  throw Refused{.code = code,
+                .line = static_cast<std::uint32_t>(mark.line + 1),
+                .column = static_cast<std::uint32_t>(mark.column + 1),
+                .why = std::move(why)};
+}
+
 // Builds the tree from events; throws Refused at the first breach of a limit.
 class TreeBuilder final : public YAML::EventHandler {
  public:
   explicit TreeBuilder(const YamlLimits& limits) : limits_(limits) {}
 
   YamlNode take() { return std::move(root_); }
+  // Where the last text that is not plain begins, if nothing plain came after it.
+  const std::optional<YAML::Mark>& quoted_last() const { return quoted_last_; }
 
   void OnDocumentStart(const YAML::Mark& mark) override {
     if (std::exchange(started_, true)) refuse(mark, "there is more than one document");
@@ -63,6 +73,8 @@ class TreeBuilder final : public YAML::EventHandler {
                 const std::string& value) override {
     YamlNode node = make(mark, YamlKind::kScalar);
     node.plain = tag == "?";  // yaml-cpp's tag of an unquoted scalar
+    quoted_last_.reset();
+    if (!node.plain) quoted_last_ = mark;
     node.text = value;
     leaf(std::move(node), anchor);
   }
@@ -99,14 +111,6 @@ class TreeBuilder final : public YAML::EventHandler {
     YamlNode node = {};
     Weight weight = {};
   };
-
-  [[noreturn]] static void refuse(const YAML::Mark& mark, std::string why,
-                                  Errc code = Errc::kInvalid) {
-    throw Refused{.code = code,
-                  .line = static_cast<std::uint32_t>(mark.line + 1),
-                  .column = static_cast<std::uint32_t>(mark.column + 1),
-                  .why = std::move(why)};
-  }
 
   [[noreturn]] static void refuse_depth(const YAML::Mark& mark) {
     refuse(mark, "too deeply nested", Errc::kTooLarge);
@@ -184,9 +188,29 @@ class TreeBuilder final : public YAML::EventHandler {
   std::vector<Open> open_;
   std::map<YAML::anchor_t, Anchored> anchored_;
   Weight used_;
+  std::optional<YAML::Mark> quoted_last_;
   std::size_t aliases_ = 0;
   bool started_ = false;
 };
+
+void read_events(std::string_view text, YAML::EventHandler& handler) {
+  std::ispanstream stream{std::span<const char>(text)};
+  YAML::Parser parser(stream);
+  while (parser.HandleNextDocument(handler)) {
+  }
+}
+
+// yaml-cpp takes the end of the file for a missing quote if it comes where a line begins. With one
+// more character there it does not; to any other text that character is a comment.
+bool ends_inside_quotes(std::string_view text, const YamlLimits& limits) {
+  TreeBuilder unused(limits);
+  try {
+    read_events(std::string(text) + "\n#", unused);
+  } catch (const YAML::Exception&) {
+    return true;
+  }
+  return false;
+}
 
 nlohmann::json plain_to_json(const std::string& text) {
   if (text.empty() || text == "~" || text == "null" || text == "Null" || text == "NULL")
@@ -233,11 +257,10 @@ Result<YamlNode> parse_yaml(std::string_view text, std::string_view file,
     return fail(Errc::kTooLarge, "{}: {} bytes; at most {} are read", file, text.size(),
                 limits.bytes_max);
   try {
-    std::ispanstream stream{std::span<const char>(text)};
     TreeBuilder builder(limits);
-    YAML::Parser parser(stream);
-    while (parser.HandleNextDocument(builder)) {
-    }
+    read_events(text, builder);
+    if (builder.quoted_last() && ends_inside_quotes(text, limits))
+      refuse(*builder.quoted_last(), "the quoted text that begins here has no end");
     return builder.take();
   } catch (const Refused& refused) {
     return fail(refused.code, "{}:{}:{}: {}", file, refused.line, refused.column, refused.why);

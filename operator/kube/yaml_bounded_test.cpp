@@ -50,6 +50,41 @@ TEST_CASE("Malformed YAML is refused with file, line and column", "[C3]") {
   check("a: 1\n---\nb: 2\n", Errc::kInvalid, "f.yaml:2:1: there is more than one document");
 }
 
+TEST_CASE("A quote that is never closed is refused where it begins", "[C3]") {
+  const auto check = [](std::string_view text, std::string_view place) {
+    INFO(text);
+    const auto tree = parse_yaml(text, "f.yaml");
+    REQUIRE_FALSE(tree);
+    CHECK(tree.error().code == Errc::kInvalid);
+    CHECK(tree.error().context ==
+          fmt::format("f.yaml:{}: the quoted text that begins here has no end", place));
+  };
+  check("a: 1\nb: \"abc\n", "2:4");
+  check("a: 'abc\n", "1:4");
+  check("a: \"", "1:4");
+  check("- '", "1:3");
+  check("'\n", "1:1");
+  check("a: 'b\nc: 1\n", "1:4");  // all that follows was taken for text
+  check("a: \"x\\\n", "1:4");
+  check("a: &x \"x\n", "1:4");
+  check("a: !!str 'x\n", "1:4");
+  check("\"a: 1\n", "1:1");
+  // In the middle of a line yaml-cpp sees it by itself.
+  for (const char* text : {"a: \"abc", "a: 'it''", "a: [\"x", "a: \"abc\\\""}) {
+    INFO(text);
+    const auto tree = parse_yaml(text, "f");
+    REQUIRE_FALSE(tree);
+    CHECK_THAT(tree.error().context, Catch::StartsWith("f:1:"));
+  }
+  for (const char* text :
+       {"a: \"x\"", "a: 'x'\n\n", "a: ''", "a: ''''\n", "a: \"\\\"\"\n", "a: \"x\" # '\n",
+        "a: \"x\"\n# \"", "a: |\n  \"x\n", "a: !!str |\n  'x", "a: b\"\n", "- 'a'\n- b'\n",
+        "a: \"x\n\n  y\"\n", "a: \"x\"\n...\n", "? 'x'\n"}) {
+    INFO(text);
+    CHECK(parse_yaml(text, "f"));
+  }
+}
+
 TEST_CASE("An alias that contains itself is refused before it is followed", "[C3]") {
   for (const char* text : {"a: &x [*x]\n", "a: &x {b: {c: [1, *x]}}\n", "&x a: *x\nb: &y {c: *y}\n",
                            "- &a [&b [*a]]\n"}) {

@@ -21,7 +21,6 @@
 #include "operator/kube/types_pod.hpp"
 #include "operator/kube/watcher.hpp"
 #include "tests/bench/protocol.hpp"
-#include "tests/bench/session.hpp"
 
 namespace amdahl::bench {
 namespace {
@@ -140,7 +139,7 @@ Task<void> lead(controller::Controller& pods) {
   if (!ended && ended.error().code != Errc::kCancelled) complain(ended.error().context);
 }
 
-Task<void> run(Session& session, Clock& clock, Arguments arguments) {
+Task<void> run(kube::Session& session, Clock& clock, Arguments arguments) {
   const auto executor = co_await asio::this_coro::executor;
   BenchReconciler bench(clock, arguments.quiet);
   MetricsRegistry metrics;
@@ -148,7 +147,7 @@ Task<void> run(Session& session, Clock& clock, Arguments arguments) {
       {.executor = executor, .client = session.client(), .metrics = metrics, .log = {}}, Rng(kSeed),
       {.name = "bench", .workers = 1}, bench);
   pods.reconciles(bench.store());
-  TaskGroup& tasks = session.tasks();
+  TaskGroup tasks(executor);
   tasks.spawn("usage", bench.answer_signals());
   tasks.spawn("controller", lead(pods));
   tasks.spawn("watch", bench.watch(session.client(), arguments.json ? kube::Encoding::kJson
@@ -157,6 +156,7 @@ Task<void> run(Session& session, Clock& clock, Arguments arguments) {
   (void)co_await ended.async_wait(asio::as_tuple(asio::use_awaitable));
   tasks.stop();
   if (!co_await tasks.join(clock, clock.monotonic() + kStopMax)) complain("tasks did not end");
+  (void)co_await session.close(clock.monotonic() + kStopMax);
 }
 
 Result<void> main_result(std::span<char* const> words) {
@@ -164,7 +164,7 @@ Result<void> main_result(std::span<char* const> words) {
   emit(clock.monotonic(), "start");
   TRY(Arguments arguments, parse_arguments(words));
   asio::io_context io(1);
-  TRY(const auto session, Session::connect(io, clock, arguments.kubeconfig));
+  TRY(const auto session, connect(io, clock, arguments.kubeconfig));
   run_until_complete(io, run(*session, clock, std::move(arguments)), {.wall = kRunMax});
   return {};
 }

@@ -2,11 +2,15 @@
 
 #include <fmt/format.h>
 #include <sys/resource.h>
+#include <unistd.h>
 
 #include <array>
 #include <charconv>
 #include <cstdio>
 #include <fstream>
+
+#include "base/rng.hpp"
+#include "operator/kube/environment.hpp"
 
 namespace amdahl::bench {
 namespace {
@@ -83,6 +87,15 @@ Result<Arguments> parse_arguments(std::span<char* const> words) {
   }
   if (found.kubeconfig.empty()) return fail(Errc::kInvalid, "--kubeconfig PATH is required");
   return found;
+}
+
+Result<std::unique_ptr<kube::Session>> connect(boost::asio::io_context& io, Clock& clock,
+                                               const std::string& kubeconfig) {
+  const kube::Environment environment = kube::process_environment();
+  TRY(const kube::Config config, kube::load_config({.kubeconfig = kubeconfig}, environment));
+  // Any seed will do: it spreads retries, of which a benchmark has none.
+  return kube::Session::make(io.get_executor(), clock, Rng(static_cast<std::uint64_t>(getpid())),
+                             config, environment, {.user_agent = "amdahl-bench"});
 }
 
 void emit(Monotonic at, std::string_view event, std::string_view fields) {

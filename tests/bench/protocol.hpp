@@ -1,15 +1,20 @@
-// What the benchmark's programs share: the command line, and the JSON lines the driver reads.
+// What the benchmark's programs share: the command line, the way to the server, and the JSON lines
+// the driver reads.
 //
-// Thread: one. Failure: an argument that is unknown or no number is Errc::kInvalid.
+// Thread: one. Failure: an argument that is unknown or no number is Errc::kInvalid; connect() fails
+// as the kubeconfig does.
 #pragma once
 
+#include <boost/asio/io_context.hpp>
 #include <cstdint>
+#include <memory>
 #include <span>
 #include <string>
 #include <string_view>
 
 #include "base/clock.hpp"
 #include "base/result.hpp"
+#include "operator/kube/session.hpp"
 
 namespace amdahl::bench {
 
@@ -27,6 +32,9 @@ struct Arguments {
 
 // `words` as main() has them, the program's name included.
 Result<Arguments> parse_arguments(std::span<char* const> words);
+
+Result<std::unique_ptr<kube::Session>> connect(boost::asio::io_context& io, Clock& clock,
+                                               const std::string& kubeconfig);
 
 // {"ev":"handler","t_ns":123,"seq":7}: one line, one write. `fields` is ready JSON, without braces.
 void emit(Monotonic at, std::string_view event, std::string_view fields = {});

@@ -23,6 +23,7 @@ class Figure:
     resolution: float = 0.0
     cap: float | None = None  # and never above this
     of_own: str | None = None  # the ratio is to our own figure of this name, not to a peer
+    more_is_better: bool = False
 
 
 FIGURES = (
@@ -31,7 +32,7 @@ FIGURES = (
     Figure("rss", "steady RSS", "MiB", 1, ratio=0.2, cap=40.0),
     Figure("rss_peak", "peak RSS up to there", "MiB", 1, ratio=1.5, of_own="rss"),
     Figure("backlog_cpu", "CPU per event of a backlog", "ms", 4, ratio=0.5),
-    Figure("backlog_rate", "events/s of a backlog", "/s", 0),
+    Figure("backlog_rate", "events/s of a backlog", "/s", 0, more_is_better=True),
     Figure("handler_p50", "write response to handler, p50", "ms", 3, ratio=1.0, resolution=0.05),
     Figure("handler_p99", "write response to handler, p99", "ms", 3, ratio=1.0, resolution=0.05),
     Figure("reconcile_p50", "handler to reconcile, p50", "ms", 3, ratio=1.0, resolution=0.05),
@@ -63,11 +64,12 @@ def median(samples: dict, client: str, key: str) -> float | None:
     return statistics.median(values) if values else None
 
 
-def best_peer(samples: dict, key: str) -> tuple[float, str] | None:
-    """The smallest median among the peers' readings, and whose it is."""
-    found = [(median(samples, peer, key), peer) for peer in PEERS]
+def best_peer(samples: dict, figure: Figure) -> tuple[float, str] | None:
+    """The best median among the peers' readings, and whose it is."""
+    found = [(median(samples, peer, figure.key), peer) for peer in PEERS]
     found = [(value, peer) for value, peer in found if value is not None]
-    return min(found) if found else None
+    best = max if figure.more_is_better else min
+    return best(found) if found else None
 
 
 def bar_text(figure: Figure) -> str:
@@ -87,7 +89,7 @@ def judge(figure: Figure, samples: dict, client: str = OURS) -> Row | None:
     if figure.of_own:
         reference = (median(samples, client, figure.of_own), "own steady")
     else:
-        reference = best_peer(samples, figure.key) or (None, "")
+        reference = best_peer(samples, figure) or (None, "")
     value, name = reference
     if value is None or figure.ratio is None:
         return Row(figure, ours, value, name, _ratio(ours, value), "")

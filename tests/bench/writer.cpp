@@ -25,7 +25,6 @@
 #include "operator/kube/types_pod.hpp"
 #include "tests/bench/pod_manifest.hpp"
 #include "tests/bench/protocol.hpp"
-#include "tests/bench/session.hpp"
 
 namespace amdahl::bench {
 namespace {
@@ -172,9 +171,10 @@ Task<Result<void>> Writer::label_one(std::int64_t number) {
   co_return Result<void>{};
 }
 
-Task<Result<void>> run(Session& session, Arguments arguments) {
+Task<Result<void>> run(kube::Session& session, Arguments arguments) {
   const std::string verb = arguments.verb;
-  Writer writer(session.client(), session.tasks(), std::move(arguments));
+  TaskGroup tasks(co_await boost::asio::this_coro::executor);
+  Writer writer(session.client(), tasks, std::move(arguments));
   if (verb == "load") co_return co_await writer.load();
   if (verb == "touch" || verb == "burst") co_return co_await writer.label(verb == "touch");
   co_return fail(Errc::kInvalid, "say load, touch or burst, not '{}'", verb);
@@ -184,7 +184,7 @@ Result<void> main_result(std::span<char* const> words) {
   TRY(Arguments arguments, parse_arguments(words));
   boost::asio::io_context io(1);
   RealClock clock;
-  TRY(const auto session, Session::connect(io, clock, arguments.kubeconfig));
+  TRY(const auto session, connect(io, clock, arguments.kubeconfig));
   return run_until_complete(io, run(*session, std::move(arguments)), {.wall = kRunMax});
 }
 }  // namespace

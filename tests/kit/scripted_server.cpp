@@ -17,6 +17,7 @@
 #include <variant>
 
 #include "tests/kit/script_steps.hpp"
+#include "tests/kit/tls_identity.hpp"
 
 namespace amdahl::testkit {
 namespace asio = boost::asio;
@@ -30,26 +31,6 @@ constexpr std::size_t kRequestBytesMax = std::size_t{16} << 20;
 constexpr std::size_t kZerosAtOnce = std::size_t{64} << 10;
 
 }  // namespace
-
-struct TlsIdentity {
-  asio::ssl::context context{asio::ssl::context::tls_server};
-};
-
-std::shared_ptr<TlsIdentity> make_tls_identity(std::string_view certificate_pem,
-                                               std::string_view key_pem,
-                                               std::string_view client_ca_pem) {
-  auto identity = std::make_shared<TlsIdentity>();
-  auto& context = identity->context;
-  context.use_certificate_chain(asio::buffer(certificate_pem));
-  context.use_private_key(asio::buffer(key_pem), asio::ssl::context::pem);
-  static constexpr unsigned char kSessions[] = "scripted";
-  SSL_CTX_set_session_id_context(context.native_handle(), kSessions, sizeof kSessions - 1);
-  if (!client_ca_pem.empty()) {
-    context.add_certificate_authority(asio::buffer(client_ca_pem));
-    context.set_verify_mode(asio::ssl::verify_peer | asio::ssl::verify_fail_if_no_peer_cert);
-  }
-  return identity;
-}
 
 struct ScriptedServer::State : std::enable_shared_from_this<State> {
   State(asio::io_context& io, Clock& the_clock) : acceptor(io), clock(the_clock) {}
@@ -143,7 +124,7 @@ Task<bool> ScriptedServer::State::Peer::read_request() {
 }
 
 Task<bool> ScriptedServer::State::Peer::handshake() {
-  auto& context = identities.back()->context;
+  auto& context = *identities.back()->context;
   const auto role = asio::ssl::stream_base::server;
   if (tls)
     inner_tls.emplace(*tls, context);

@@ -51,6 +51,9 @@ std::shared_ptr<TlsIdentity> make_tls_identity(std::string_view certificate_pem,
                                                std::string_view key_pem,
                                                std::string_view client_ca_pem = "");
 
+// Makes it a server that nobody has updated: TLS 1.0 and 1.1 are all it speaks.
+void limit_to_tls_1_1(TlsIdentity& identity);
+
 // Lets a test decide when a script goes on.
 class Gate {
  public:
