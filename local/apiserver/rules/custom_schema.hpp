@@ -1,0 +1,29 @@
+// Schemas of custom resources, for ServedKinds: the only file here that knows both.
+//
+// Pure. Failure: a definition whose schema does not compile has no schema, and its objects are kept
+// as they come; validate_crd_schemas() keeps such a definition from being stored.
+#pragma once
+
+#include <string>
+#include <vector>
+
+#include "local/apiserver/core/status.hpp"
+#include "local/apiserver/kinds/kind.hpp"
+#include "local/apiserver/model/merge_shape.hpp"
+
+namespace amdahl::local {
+
+struct Schema;
+using SchemaPtr = std::shared_ptr<const Schema>;
+
+SchemaPtr compile_schema_of(const Kind& kind);
+MergeShapePtr shape_of(const Schema& schema);
+// Why a CustomResourceDefinition's schemas are refused.
+std::vector<Cause> validate_crd_schemas(const Json& crd);
+
+// Drops what the schema does not know; the texts say what.
+Outcome<std::vector<std::string>> decode_custom(const Schema& schema, Json& object);
+void default_custom(const Schema& schema, Json& object);
+std::vector<Cause> validate_custom(const Schema& schema, const Json& object, const Json* old);
+
+}  // namespace amdahl::local

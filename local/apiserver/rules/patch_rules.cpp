@@ -1,0 +1,86 @@
+// How objects change: ServedKinds over local/apiserver/patch.
+#include "local/apiserver/core/metadata.hpp"
+#include "local/apiserver/patch/apply.hpp"
+#include "local/apiserver/patch/json_patch.hpp"
+#include "local/apiserver/patch/merge_patch.hpp"
+#include "local/apiserver/patch/strategic_merge.hpp"
+#include "local/apiserver/rules/served_kinds.hpp"
+
+namespace amdahl::local {
+namespace {
+
+constexpr std::string_view kRejected =
+    "the server rejected our request due to an error in our request";
+
+Status refused(const Error& error) {
+  switch (refusal_of(error)) {
+    case PatchRefusal::kBadRequest:
+      return bad_request(error.context);
+    case PatchRefusal::kUnprocessable:
+      return {.code = 422, .reason = "Invalid", .message = std::string(kRejected)};
+    case PatchRefusal::kTooLarge:
+      return {.code = 413, .reason = "RequestEntityTooLarge", .message = error.context};
+    case PatchRefusal::kUnclassified:
+      break;
+  }
+  return unknown_failure(error.context);
+}
+
+Result<Json> patched(PatchType type, const Json& live, const Json& patch, const MergeShape* shape) {
+  switch (type) {
+    case PatchType::kJson:
+      return apply_json_patch(live, patch);
+    case PatchType::kMerge:
+      return apply_merge_patch(live, patch);
+    default:
+      return apply_strategic_merge(live, patch, shape);
+  }
+}
+
+// What the door that was used does not write.
+local::FieldRules rules_of(const ServedKinds::Served& one, std::string_view subresource) {
+  local::FieldRules rules{.shape = one.shape.get()};
+  if (!one.info.has_status) return rules;
+  rules.reset_fields =
+      subresource == "status" ? FieldSet::of({{"spec"}}) : FieldSet::of({{"status"}});
+  return rules;
+}
+
+FieldWriter writer_of(const ResourceInfo& info, const FieldEdit& edit) {
+  return {.manager = std::string(edit.manager),
+          .api_version = info.api_version(),
+          .subresource = std::string(edit.subresource),
+          .now = edit.now};
+}
+
+}  // namespace
+
+Outcome<Json> ServedKinds::patch(const ResourceInfo& info, PatchType type, const Json& live,
+                                 const Json& patch) const {
+  auto result = patched(type, live, patch, served(info).shape.get());
+  if (!result) return refused(result.error());
+  return *std::move(result);
+}
+
+Outcome<Json> ServedKinds::apply(const ResourceInfo& info, const Json* live, const Json& config,
+                                 const FieldEdit& edit) const {
+  auto applied = server_side_apply(rules_of(served(info), edit.subresource), writer_of(info, edit),
+                                   live, config, edit.force);
+  if (!applied) return refused(applied.error());
+  if (applied->conflict)
+    return Status{.code = 409,
+                  .reason = "Conflict",
+                  .message = applied->conflict->message,
+                  .causes = applied->conflict->causes};
+  return std::move(applied->object);
+}
+
+void ServedKinds::track(const ResourceInfo& info, const Json* old, Json& object,
+                        const FieldEdit& edit) const {
+  auto tracked =
+      track_update(rules_of(served(info), edit.subresource), writer_of(info, edit), old, object);
+  // Who owns what is worth less than the write itself: a shape we cannot walk keeps the old owners.
+  if (tracked) object = *std::move(tracked);
+}
+
+}  // namespace amdahl::local

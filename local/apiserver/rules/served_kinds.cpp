@@ -1,0 +1,203 @@
+#include "local/apiserver/rules/served_kinds.hpp"
+
+#include <fmt/format.h>
+
+#include <algorithm>
+#include <iterator>
+
+#include "base/check.hpp"
+#include "local/apiserver/core/metadata.hpp"
+#include "local/apiserver/kinds/builtin_defaults.hpp"
+#include "local/apiserver/kinds/builtin_rules.hpp"
+#include "local/apiserver/kinds/decode.hpp"
+#include "local/apiserver/kinds/event_conversion.hpp"
+#include "local/apiserver/kinds/table.hpp"
+#include "local/apiserver/rules/custom_schema.hpp"
+#include "local/apiserver/rules/resource_info.hpp"
+
+namespace amdahl::local {
+namespace {
+
+std::string place(std::string_view group, std::string_view version, std::string_view plural) {
+  return fmt::format("{}/{}/{}", group, version, plural);
+}
+
+// ".spec.replicas", as a definition has it, as a pointer.
+std::string pointer(std::string_view path) {
+  std::string text(path);
+  std::ranges::replace(text, '.', '/');
+  return text;
+}
+
+bool is_crd(const ResourceInfo& info) {
+  return info.observed;
+}
+
+}  // namespace
+
+ServedKinds::ServedKinds(const BuiltinSchemas& schemas, Identities& identities, std::string address)
+    : schemas_(schemas), identities_(identities), address_(std::move(address)) {
+  rebuild();
+}
+
+ServedKinds::Served ServedKinds::make(const KindPtr& kind) const {
+  Served served{.kind = kind, .info = resource_info(*kind)};
+  if (kind->builtin) {
+    served.shape = schemas_.merge_shape(*kind);
+    return served;
+  }
+  served.schema = compile_schema_of(*kind);
+  if (served.schema) served.shape = shape_of(*served.schema);
+  return served;
+}
+
+// Kinds that did not change keep their compiled schema: a definition's is expensive.
+void ServedKinds::rebuild() {
+  std::map<std::string, Served, std::less<>> before = std::exchange(served_, {});
+  for (const KindPtr& kind : kinds_.all()) {
+    std::string at = place(kind->group, kind->version, kind->plural);
+    const auto old = before.find(at);
+    const bool same = old != before.end() && old->second.kind == kind;
+    served_.emplace(std::move(at), same ? std::move(old->second) : make(kind));
+  }
+}
+
+const ServedKinds::Served& ServedKinds::served(const ResourceInfo& info) const {
+  const auto found = served_.find(place(info.group, info.version, info.plural));
+  AMDAHL_CHECK(found != served_.end());
+  return found->second;
+}
+
+const ResourceInfo* ServedKinds::find(std::string_view group, std::string_view version,
+                                      std::string_view plural) const {
+  const auto found = served_.find(place(group, version, plural));
+  return found == served_.end() ? nullptr : &found->second.info;
+}
+
+const ResourceInfo* ServedKinds::find_kind(std::string_view api_version,
+                                           std::string_view kind) const {
+  const std::size_t slash = api_version.find('/');
+  const bool core = slash == std::string_view::npos;
+  const KindPtr found = kinds_.find_kind(core ? "" : api_version.substr(0, slash),
+                                         core ? api_version : api_version.substr(slash + 1), kind);
+  return found ? find(found->group, found->version, found->plural) : nullptr;
+}
+
+const ResourceInfo* ServedKinds::find_storage(std::string_view storage) const {
+  const ResourceInfo* any = nullptr;
+  for (const auto& [at, one] : served_) {
+    if (one.info.storage != storage) continue;
+    any = &one.info;
+    if (one.kind->version == one.kind->storage_version &&
+        one.kind->group == (one.kind->builtin ? one.kind->storage_group : one.kind->group))
+      return any;
+  }
+  return any;
+}
+
+void ServedKinds::changed(const ResourceInfo& info, std::string_view name, const Json* object) {
+  if (!is_crd(info)) return;
+  if (object == nullptr) {
+    kinds_.remove_crd(name);
+  } else if (const auto put = kinds_.put_crd(*object); !put) {
+    return;  // validate() refuses what cannot be served; what is stored stays as it was
+  }
+  rebuild();
+}
+
+Json ServedKinds::convert(const ResourceInfo& to, Json object) const {
+  if (to.storage == "events") {
+    if (text_at(object, "apiVersion") == to.api_version()) return object;
+    return to.group.empty() ? event_to_core(object) : event_to_events_v1(object);
+  }
+  object["apiVersion"] = to.api_version();
+  return object;
+}
+
+Outcome<std::vector<std::string>> ServedKinds::decode(const ResourceInfo& info,
+                                                      Json& object) const {
+  const Served& one = served(info);
+  if (one.schema) return decode_custom(*one.schema, object);
+  const TypeNode* type = schemas_.type(info.group, info.version, info.kind);
+  if (info.custom || type == nullptr) return std::vector<std::string>();
+  auto decoded = local::decode(*type, std::move(object));
+  if (!decoded)
+    return bad_request(fmt::format("{} in version \"{}\" cannot be handled as a {}: {}", info.kind,
+                                   info.version, info.kind, decoded.error().context));
+  object = std::move(decoded->object);
+  std::vector<std::string> texts;
+  for (const std::string& path : decoded->unknown_fields)
+    texts.push_back(fmt::format("unknown field \"{}\"", path));
+  return texts;
+}
+
+void ServedKinds::apply_defaults(const ResourceInfo& info, Json& object) const {
+  const Served& one = served(info);
+  if (one.schema) default_custom(*one.schema, object);
+  if (one.kind->builtin) local::apply_defaults(*one.kind, object);
+}
+
+void ServedKinds::prepare_create(const ResourceInfo& info, Json& object, WallTime now) const {
+  local::prepare_create(*served(info).kind, object);
+  if (is_crd(info)) establish_crd(object, format_time(now));
+}
+
+void ServedKinds::prepare_update(const ResourceInfo& info, std::string_view subresource,
+                                 Json& object, const Json& old) const {
+  const Kind& kind = *served(info).kind;
+  if (subresource == "status")
+    prepare_status_update(kind, old, object);
+  else
+    local::prepare_update(kind, old, object);
+}
+
+std::vector<Cause> ServedKinds::validate(const ResourceInfo& info, std::string_view subresource,
+                                         const Json& object, const Json* old) const {
+  const Served& one = served(info);
+  std::vector<Cause> causes = old == nullptr ? validate_create(*one.kind, object)
+                              : subresource == "status"
+                                  ? validate_status_update(*one.kind, *old, object)
+                                  : validate_update(*one.kind, *old, object);
+  const auto add = [&](std::vector<Cause> more) {
+    std::ranges::move(more, std::back_inserter(causes));
+  };
+  if (one.schema) add(validate_custom(*one.schema, object, old));
+  if (is_crd(info) && subresource.empty()) add(validate_crd_schemas(object));
+  return causes;
+}
+
+PackedMap ServedKinds::fields(const ResourceInfo& info, const Json& object) const {
+  const Kind& kind = *served(info).kind;
+  std::vector<std::string> values;
+  values.reserve(kind.field_labels.size());  // the builder keeps views of them
+  PackedMap::Builder builder;
+  for (const std::string& label : kind.field_labels)
+    builder.add(label, values.emplace_back(field_label_value(kind, object, label)));
+  return builder.build();
+}
+
+bool ServedKinds::selectable(const ResourceInfo& info, std::string_view field) const {
+  return field_label_allowed(*served(info).kind, field);
+}
+
+Json ServedKinds::table_columns(const ResourceInfo& info) const {
+  return local::table_columns(*served(info).kind);
+}
+
+Json ServedKinds::table_cells(const ResourceInfo& info, const Json& object, WallTime now) const {
+  return local::table_cells(*served(info).kind, object, now);
+}
+
+std::optional<KindRules::ScalePaths> ServedKinds::scale_paths(const ResourceInfo& info) const {
+  if (!info.has_scale) return std::nullopt;
+  if (!info.custom)
+    return ScalePaths{.spec_replicas = "/spec/replicas",
+                      .status_replicas = "/status/replicas",
+                      .selector = "/spec/selector"};
+  const local::ScalePaths& paths = served(info).kind->scale;
+  return ScalePaths{.spec_replicas = pointer(paths.spec_replicas),
+                    .status_replicas = pointer(paths.status_replicas),
+                    .selector = pointer(paths.label_selector)};
+}
+
+}  // namespace amdahl::local
