@@ -15,7 +15,7 @@ namespace {
 using amdahl::local::Json;
 
 const Json& document() {
-  static const Json kDocument = Json::parse(R"({"apiVersion":"x/v1","kind":"Thing",
+  static const Json stored = Json::parse(R"({"apiVersion":"x/v1","kind":"Thing",
       "metadata":{"name":"one","labels":{"a":"1"},"finalizers":["f","g"],"managedFields":[
         {"manager":"m","operation":"Apply","apiVersion":"x/v1","fieldsType":"FieldsV1",
          "fieldsV1":{"f:metadata":{"f:labels":{"f:a":{}},"f:finalizers":{"v:\"f\"":{}}},
@@ -23,12 +23,12 @@ const Json& document() {
              "k:{\"name\":\"b\"}":{".":{},"f:name":{},"f:image":{}}}}}}}}]},
       "spec":{"replicas":1,"paused":false,"template":{"spec":{"containers":[
         {"name":"a","ports":[{"containerPort":80}]},{"name":"b","image":"x"}]}}}})");
-  return kDocument;
+  return stored;
 }
 
 const amdahl::local::MergeShape* shape() {
-  static const amdahl::local::MergeShapePtr kShape = amdahl::local::test::deployment();
-  return kShape.get();
+  static const amdahl::local::MergeShapePtr deployment = amdahl::local::test::deployment();
+  return deployment.get();
 }
 
 void check_depth_of(const Json& value) {

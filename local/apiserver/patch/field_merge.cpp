@@ -169,8 +169,8 @@ Json merged(Json live, const Json& configuration, const MergeShape* shape) {
   if (full && configuration.is_null()) return live;
   if (!full || form != form_of(shape, configuration)) return configuration;
   if (form == Form::kMembers) return merged_members(std::move(live), configuration, shape);
-  auto list = ListMerge(*shape, std::move(live), configuration).run();
-  return list ? std::move(*list) : configuration;
+  if (auto list = ListMerge(*shape, std::move(live), configuration).run()) return std::move(*list);
+  return configuration;
 }
 
 Json without_fields(Json value, const FieldSet& gone, const MergeShape* shape) {

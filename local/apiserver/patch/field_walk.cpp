@@ -68,9 +68,9 @@ void attach(FieldComparison& all, const std::string& element, FieldComparison pa
 // One side may be null: all members of the other are then new or gone.
 void compare_members(FieldComparison& out, const Json* before, const Json* after,
                      const MergeShape* shape) {
-  static const Json kNone = Json::object();
-  const Json& left = before == nullptr ? kNone : *before;
-  const Json& right = after == nullptr ? kNone : *after;
+  static const Json none = Json::object();
+  const Json& left = before == nullptr ? none : *before;
+  const Json& right = after == nullptr ? none : *after;
   for (const auto& [name, value] : left.items()) {
     const auto other = right.find(name);
     attach(out, member_element(name),

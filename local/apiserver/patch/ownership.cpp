@@ -3,11 +3,11 @@
 namespace amdahl::local {
 
 const Json& managed_fields_of(const Json& object) {
-  static const Json kNone;
+  static const Json none;
   const auto metadata = object.find("metadata");
-  if (metadata == object.end() || !metadata->is_object()) return kNone;
+  if (metadata == object.end() || !metadata->is_object()) return none;
   const auto found = metadata->find("managedFields");
-  return found == metadata->end() ? kNone : *found;
+  return found == metadata->end() ? none : *found;
 }
 
 Json without_managed_fields(Json object) {
@@ -27,19 +27,19 @@ void set_managed_fields(Json& object, Json list) {
 }
 
 const FieldSet& unowned_fields() {
-  static const FieldSet kFields = FieldSet::of({{"apiVersion"},
-                                                {"kind"},
-                                                {"metadata"},
-                                                {"metadata", "name"},
-                                                {"metadata", "namespace"},
-                                                {"metadata", "creationTimestamp"},
-                                                {"metadata", "selfLink"},
-                                                {"metadata", "uid"},
-                                                {"metadata", "clusterName"},
-                                                {"metadata", "generation"},
-                                                {"metadata", "managedFields"},
-                                                {"metadata", "resourceVersion"}});
-  return kFields;
+  static const FieldSet fields = FieldSet::of({{"apiVersion"},
+                                               {"kind"},
+                                               {"metadata"},
+                                               {"metadata", "name"},
+                                               {"metadata", "namespace"},
+                                               {"metadata", "creationTimestamp"},
+                                               {"metadata", "selfLink"},
+                                               {"metadata", "uid"},
+                                               {"metadata", "clusterName"},
+                                               {"metadata", "generation"},
+                                               {"metadata", "managedFields"},
+                                               {"metadata", "resourceVersion"}});
+  return fields;
 }
 
 FieldComparison owned_difference(const FieldRules& rules, const Json& before, const Json& after) {
