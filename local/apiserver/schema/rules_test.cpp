@@ -68,6 +68,24 @@ TEST_CASE("Rules of a TrainingJob hold between its versions") {
   }
 }
 
+TEST_CASE("A write to the status is checked from the status on, and by all rules") {
+  const SchemaPtr schema = training_job_schema();
+  Json before = training_job();
+  before["spec"]["nodes"] = 0;  // stored by an older schema: not the status writer's business
+  Json now = before;
+  now["status"] = {{"phase", "Running"}};
+  CHECK(validate_status(*schema, now, before).empty());
+  now["status"]["startedAt"] = "now";
+  CHECK(texts(validate_status(*schema, now, before)) ==
+        Lines{"status.startedAt: Invalid value: \"now\": startedAt in body must be of type "
+              "date-time: \"now\"",
+              "<nil>: Invalid value: null: some validation rules were not checked because the "
+              "object was invalid; correct the existing errors to complete validation"});
+  now["status"].erase("startedAt");
+  now["metadata"]["name"] = std::string(41, 'a');
+  CHECK(validate_status(*schema, now, before).size() == 1);
+}
+
 TEST_CASE("A rule's failure names its message, its rule or its error") {
   struct Row {
     const char* rule;

@@ -17,6 +17,10 @@ namespace amdahl::local {
 // shape is right; otherwise one cause says that they did not.
 std::vector<Cause> validate(const Schema& schema, const Json& now, const Json* before);
 
+// The same for a write to the status subresource: of the values only those of the status are looked
+// at, and messages name them from there ("phase in body ...").
+std::vector<Cause> validate_status(const Schema& schema, const Json& now, const Json& before);
+
 // The steps, for callers that check a part: causes name fields below `path`.
 struct Validation {
   const Schema& schema;
