@@ -131,12 +131,12 @@ def add_zero_values(schemas: dict, module_of) -> None:
     for name, schema in schemas.items():
         where = go_folder(name)
         if where not in texts:
-            folder = module_of(where[0]) / where[1]
             # Inlined structs come from the package of the object references, too.
-            both = [folder / "types.go", module_of("k8s.io/api") / "core" / "v1" / "types.go"]
+            core = module_of("k8s.io/api") / "core" / "v1"
             texts[where] = {}
-            for file in reversed([file for file in both if file.exists()]):
-                texts[where].update(go_structs(file.read_text()))
+            for folder in (core, module_of(where[0]) / where[1]):
+                for file in sorted(folder.glob("types*.go")):
+                    texts[where].update(go_structs(file.read_text()))
         zero_values(schema, go_fields(texts[where], name.rpartition(".")[2]))
 
 

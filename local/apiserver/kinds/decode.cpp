@@ -187,8 +187,8 @@ class Decoder {
   }
 
   static Result<void> scalar(const TypeNode& type, Json& value, const Step& step) {
-    static const TypeNode kText{.primitive = Primitive::kString, .go_name = "string"};
-    static const TypeNode kNumber{.primitive = Primitive::kInt32, .go_name = "int32"};
+    static const TypeNode text_type{.primitive = Primitive::kString, .go_name = "string"};
+    static const TypeNode number_type{.primitive = Primitive::kInt32, .go_name = "int32"};
     switch (type.primitive) {
       case Primitive::kString:
         if (!value.is_string()) return wrong_type(type, json_name(value), step);
@@ -206,11 +206,11 @@ class Decoder {
         return canonical_quantity(value);
       case Primitive::kTime:
       case Primitive::kMicroTime:
-        if (!value.is_string()) return wrong_type(kText, json_name(value), step);
+        if (!value.is_string()) return wrong_type(text_type, json_name(value), step);
         return canonical_time(value, type.primitive == Primitive::kMicroTime);
       case Primitive::kIntOrString:
         if (value.is_string()) return {};
-        return integer(kNumber, value, step);
+        return integer(number_type, value, step);
       default:
         return integer(type, value, step);
     }

@@ -43,15 +43,15 @@ bool flag_at(const Json& object, std::initializer_list<std::string_view> path) {
 }
 
 const Json& list_at(const Json& object, std::initializer_list<std::string_view> path) {
-  static const Json kEmpty = Json::array();
+  static const Json empty = Json::array();
   const Json* value = at(object, path);
-  return value != nullptr && value->is_array() ? *value : kEmpty;
+  return value != nullptr && value->is_array() ? *value : empty;
 }
 
 const Json& map_at(const Json& object, std::initializer_list<std::string_view> path) {
-  static const Json kEmpty = Json::object();
+  static const Json empty = Json::object();
   const Json* value = at(object, path);
-  return value != nullptr && value->is_object() ? *value : kEmpty;
+  return value != nullptr && value->is_object() ? *value : empty;
 }
 
 void set_default(Json& object, std::string_view name, Json value) {

@@ -24,7 +24,7 @@ bool tolerates(const Json& pod, std::string_view taint) {
 
 // The amount of cpu or memory, nothing when it is absent or zero: zero does not count for QoS.
 Json counted(const Json& container, std::string_view kind, std::string_view resource) {
-  const std::string text = text_at(container, {"resources", kind, resource});
+  std::string text = text_at(container, {"resources", kind, resource});
   const auto amount = kube::Quantity::parse(text);
   if (text.empty() || !amount || amount->is_zero()) return nullptr;
   return text;

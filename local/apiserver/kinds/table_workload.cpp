@@ -35,7 +35,7 @@ std::int64_t status_number(const Json& object, std::string_view name) {
 }
 
 std::string expression_text(const Json& expression) {
-  const std::string key = text_at(expression, {"key"});
+  std::string key = text_at(expression, {"key"});
   const std::string op = text_at(expression, {"operator"});
   if (op == "Exists") return key;
   if (op == "DoesNotExist") return "!" + key;
