@@ -34,8 +34,8 @@ std::uint64_t History::floor(ResourceId resource) const {
 }
 
 const std::deque<Event>& History::events(ResourceId resource) const {
-  static const std::deque<Event> kNone;
-  return resource < lanes_.size() ? lanes_[resource].events : kNone;
+  static const std::deque<Event> none;
+  return resource < lanes_.size() ? lanes_[resource].events : none;
 }
 
 std::size_t History::first_after(ResourceId resource, std::uint64_t version) const {

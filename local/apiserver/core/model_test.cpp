@@ -15,6 +15,7 @@ struct Viewer {  // somebody who lists once and then only watches
   std::unique_ptr<WatchStream> stream = {};
   State state = {};
   std::uint64_t version = 0;
+  bool picky = false;  // sees only what has the label g=1
   bool lost = false;
 };
 
@@ -36,7 +37,7 @@ class Model {
     test_.server.committed(test_.server.version());
     read_streams(1.0);
     for (const Viewer& viewer : viewers_)
-      if (!viewer.lost) CHECK(viewer.state == states_.rbegin()->second);
+      if (!viewer.lost) CHECK(viewer.state == seen_by(viewer, states_.rbegin()->second));
     CHECK(current() == states_.rbegin()->second);
   }
   int watched = 0;
@@ -76,13 +77,22 @@ class Model {
       next[key] = text_at(got.body["metadata"], "resourceVersion");
     if (!removed) CHECK(next[key] == std::to_string(version));
     CHECK(got.reply.wait_version == version);
+    labelled_[std::to_string(version)] =
+        !removed && text_at(got.body["metadata"].value("labels", Json()), "g") == "1";
     states_[version] = std::move(next);
   }
+  State seen_by(const Viewer& viewer, State state) const {
+    if (viewer.picky)
+      std::erase_if(state, [&](const auto& one) { return !labelled_.at(one.second); });
+    return state;
+  }
+  std::string any_labels() { return rng_.chance(0.5) ? R"({"g":"1"})" : R"({"g":"2"})"; }
   void create(const std::string& key) {
     const std::string name = key.substr(key.find('/') + 1);
     const std::string target = path(key);
-    const Got got = test_.call("POST", target.substr(0, target.rfind('/')),
-                               R"({"metadata":{"name":")" + name + R"("}})");
+    const Got got =
+        test_.call("POST", target.substr(0, target.rfind('/')),
+                   R"({"metadata":{"name":")" + name + R"(","labels":)" + any_labels() + "}}");
     if (states_.rbegin()->second.contains(key))
       CHECK(got.status == 409);
     else {
@@ -95,8 +105,8 @@ class Model {
     const auto found = now.find(key);
     const std::string version = found == now.end() || rng_.chance(0.2) ? "1" : found->second;
     const std::string body = R"({"metadata":{"name":")" + key.substr(key.find('/') + 1) +
-                             R"(","resourceVersion":")" + version + R"("},"data":{"n":")" +
-                             std::to_string(++counter_) + R"("}})";
+                             R"(","labels":)" + any_labels() + R"(,"resourceVersion":")" + version +
+                             R"("},"data":{"n":")" + std::to_string(++counter_) + R"("}})";
     const Got got = test_.call("PUT", path(key), body);
     if (found == now.end())
       CHECK(got.status == 404);
@@ -122,14 +132,15 @@ class Model {
     return state;
   }
   void open_viewer() {
-    Viewer viewer;
+    Viewer viewer{.picky = rng_.chance(0.5)};
     std::string query = "?watch=1&sendInitialEvents=true&resourceVersionMatch=NotOlderThan";
     if (rng_.chance(0.5)) {
       const Got list = test_.get("/api/v1/configmaps");
       viewer.version = std::stoull(text_at(list.body["metadata"], "resourceVersion"));
-      viewer.state = states_.at(viewer.version);
+      viewer.state = seen_by(viewer, states_.at(viewer.version));
       query = "?watch=1&resourceVersion=" + std::to_string(viewer.version);
     }
+    if (viewer.picky) query += "&labelSelector=g%3D1";
     Got got = test_.get("/api/v1/configmaps" + query);
     REQUIRE(got.reply.stream);
     viewer.stream = std::move(got.reply.stream);
@@ -163,7 +174,7 @@ class Model {
     }
     // Initial events come by key and not by version; what follows them is in order.
     const bool live = number > viewer.version && viewer.version != 0;
-    if (live) CHECK(viewer.state == states_.at(number));
+    if (live) CHECK(viewer.state == seen_by(viewer, states_.at(number)));
     if (live || event["type"] != "ADDED") viewer.version = number;
     ++watched;
   }
@@ -191,6 +202,7 @@ class Model {
   Rng rng_;
   TestServer test_;
   std::map<std::uint64_t, State> states_;  // after every version
+  std::map<std::string, bool> labelled_;   // by version: has g=1
   std::vector<Viewer> viewers_;
   int counter_ = 0;
 };

@@ -34,9 +34,9 @@ std::optional<ObjectPlace> OwnerGraph::find(std::string_view uid) const {
 }
 
 const std::set<std::string>& OwnerGraph::dependents(const std::string& uid) const {
-  static const std::set<std::string> kNone;
+  static const std::set<std::string> none;
   const auto found = dependents_.find(uid);
-  return found == dependents_.end() ? kNone : found->second;
+  return found == dependents_.end() ? none : found->second;
 }
 
 void OwnerGraph::touch(const std::string& uid) {
