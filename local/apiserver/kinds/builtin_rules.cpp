@@ -66,7 +66,7 @@ constexpr std::array kRows = {
 
 void append(std::vector<Cause>& to, std::vector<Cause> more) {
   for (Cause& cause : more) {
-    if (to.size() < kCausesMax) to.push_back(std::move(cause));
+    if (to.size() < kRuleCausesMax) to.push_back(std::move(cause));
   }
 }
 

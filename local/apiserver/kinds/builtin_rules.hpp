@@ -4,7 +4,7 @@
 // Pure functions. The object has passed decode() and apply_defaults() (built-in kinds) or its
 // schema (custom resources), and its metadata has name, namespace, uid and creationTimestamp before
 // prepare_create. Failure: the causes of HTTP 422, as kube-apiserver 1.34 words them, at most
-// kCausesMax; empty means valid.
+// kRuleCausesMax; empty means valid.
 #pragma once
 
 #include <nlohmann/json.hpp>
@@ -16,7 +16,7 @@
 
 namespace amdahl::local {
 
-inline constexpr std::size_t kCausesMax = 100;
+inline constexpr std::size_t kRuleCausesMax = 100;
 
 // Generation 1, no status of the writer's own, and what admission adds (tolerations, priority,
 // finalizers, a job's selector). Not done here, because it needs more than the object: a pod's

@@ -42,7 +42,7 @@ FieldPath FieldPath::key(std::string_view key) const {
 }
 
 void Causes::add(std::string_view reason, std::string message, const FieldPath& path) {
-  if (causes_.size() >= kCausesMax) return;
+  if (causes_.size() >= kRuleCausesMax) return;
   causes_.push_back(
       {.reason = std::string(reason), .message = std::move(message), .field = path.text()});
 }

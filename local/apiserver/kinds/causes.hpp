@@ -1,6 +1,6 @@
 // Collecting what is wrong with an object, in kube-apiserver's words.
 //
-// Causes keeps at most kCausesMax and ignores the rest. FieldPath is a value; both live inside one
+// Causes keeps at most kRuleCausesMax and ignores the rest. FieldPath is a value; both live inside one
 // call of a rule.
 #pragma once
 

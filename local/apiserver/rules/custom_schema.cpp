@@ -76,7 +76,9 @@ void default_custom(const Schema& schema, Json& object) {
   apply_defaults(schema, object);
 }
 
-std::vector<Cause> validate_custom(const Schema& schema, const Json& object, const Json* old) {
+std::vector<Cause> validate_custom(const Schema& schema, const Json& object, const Json* old,
+                                   bool status_only) {
+  if (status_only && old != nullptr) return validate_status(schema, object, *old);
   return validate(schema, object, old);
 }
 

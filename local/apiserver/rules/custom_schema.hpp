@@ -24,6 +24,8 @@ std::vector<Cause> validate_crd_schemas(const Json& crd);
 // Drops what the schema does not know; the texts say what.
 Outcome<std::vector<std::string>> decode_custom(const Schema& schema, Json& object);
 void default_custom(const Schema& schema, Json& object);
-std::vector<Cause> validate_custom(const Schema& schema, const Json& object, const Json* old);
+// `old` is null for a new object; through the status subresource other rules hold.
+std::vector<Cause> validate_custom(const Schema& schema, const Json& object, const Json* old,
+                                   bool status_only);
 
 }  // namespace amdahl::local

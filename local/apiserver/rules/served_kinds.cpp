@@ -33,6 +33,11 @@ bool is_crd(const ResourceInfo& info) {
   return info.observed;
 }
 
+bool is_stored_version(const Kind& kind) {
+  return kind.version == kind.storage_version &&
+         (!kind.builtin || kind.group == kind.storage_group);
+}
+
 }  // namespace
 
 ServedKinds::ServedKinds(const BuiltinSchemas& schemas, Identities& identities, std::string address)
@@ -51,14 +56,22 @@ ServedKinds::Served ServedKinds::make(const KindPtr& kind) const {
   return served;
 }
 
-// Kinds that did not change keep their compiled schema: a definition's is expensive.
+// In place: the verb that changed a definition still holds the kinds it works on, and a schema that
+// did not change is not compiled again.
 void ServedKinds::rebuild() {
-  std::map<std::string, Served, std::less<>> before = std::exchange(served_, {});
-  for (const KindPtr& kind : kinds_.all()) {
-    std::string at = place(kind->group, kind->version, kind->plural);
-    const auto old = before.find(at);
-    const bool same = old != before.end() && old->second.kind == kind;
-    served_.emplace(std::move(at), same ? std::move(old->second) : make(kind));
+  std::map<std::string, KindPtr, std::less<>> wanted;
+  for (const KindPtr& kind : kinds_.all())
+    wanted.emplace(place(kind->group, kind->version, kind->plural), kind);
+  std::erase_if(served_, [&](const auto& entry) {
+    const auto found = wanted.find(entry.first);
+    return found == wanted.end() || found->second != entry.second.kind;
+  });
+  for (const auto& [at, kind] : wanted)
+    if (!served_.contains(at)) served_.emplace(at, make(kind));
+  kept_in_.clear();
+  for (const auto& [at, one] : served_) {
+    const ResourceInfo*& kept = kept_in_[one.info.storage];
+    if (kept == nullptr || is_stored_version(*one.kind)) kept = &one.info;
   }
 }
 
@@ -84,15 +97,8 @@ const ResourceInfo* ServedKinds::find_kind(std::string_view api_version,
 }
 
 const ResourceInfo* ServedKinds::find_storage(std::string_view storage) const {
-  const ResourceInfo* any = nullptr;
-  for (const auto& [at, one] : served_) {
-    if (one.info.storage != storage) continue;
-    any = &one.info;
-    if (one.kind->version == one.kind->storage_version &&
-        one.kind->group == (one.kind->builtin ? one.kind->storage_group : one.kind->group))
-      return any;
-  }
-  return any;
+  const auto found = kept_in_.find(storage);
+  return found == kept_in_.end() ? nullptr : found->second;
 }
 
 void ServedKinds::changed(const ResourceInfo& info, std::string_view name, const Json* object) {
@@ -161,7 +167,7 @@ std::vector<Cause> ServedKinds::validate(const ResourceInfo& info, std::string_v
   const auto add = [&](std::vector<Cause> more) {
     std::ranges::move(more, std::back_inserter(causes));
   };
-  if (one.schema) add(validate_custom(*one.schema, object, old));
+  if (one.schema) add(validate_custom(*one.schema, object, old, subresource == "status"));
   if (is_crd(info) && subresource.empty()) add(validate_crd_schemas(object));
   return causes;
 }

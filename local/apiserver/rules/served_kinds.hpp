@@ -89,7 +89,8 @@ class ServedKinds final : public KindRules {
   Identities& identities_;
   std::string address_;
   KindTable kinds_;
-  std::map<std::string, Served, std::less<>> served_;  // by "group/version/plural"
+  std::map<std::string, Served, std::less<>> served_;                // by "group/version/plural"
+  std::map<std::string, const ResourceInfo*, std::less<>> kept_in_;  // by storage
 };
 
 }  // namespace amdahl::local
