@@ -1,7 +1,7 @@
 // Collecting what is wrong with an object, in kube-apiserver's words.
 //
-// Causes keeps at most kRuleCausesMax and ignores the rest. FieldPath is a value; both live inside one
-// call of a rule.
+// Causes keeps at most kRuleCausesMax and ignores the rest. FieldPath is a value; both live inside
+// one call of a rule.
 #pragma once
 
 #include <initializer_list>
