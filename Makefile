@@ -57,7 +57,7 @@ bench: setup ## measure beside controller-runtime and kube-rs (about 40 minutes)
 
 .PHONY: fuzz
 fuzz: setup build/fuzz/build.ninja ## run every fuzz target for T seconds: make fuzz T=60
-	@ninja -C build/fuzz -j$(JOBS)
+	@ninja -C build/fuzz -j$(JOBS) fuzzers
 	@tests/fuzz/run $(T)
 
 .PHONY: tsan

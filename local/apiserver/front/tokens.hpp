@@ -1,0 +1,38 @@
+// Who a bearer token belongs to: the administrator's random one, and signed ones for service
+// accounts.
+//
+// A service account's token is its own proof: names and end, signed with a secret of this server
+// (HMAC-SHA256), so nothing is stored and a restart keeps it valid. Tokens are compared in constant
+// time. Thread: one. Failure: none; a token that is wrong, changed or over belongs to nobody.
+#pragma once
+
+#include <optional>
+#include <string>
+#include <string_view>
+
+#include "local/apiserver/rules/served_kinds.hpp"
+
+namespace amdahl::local {
+
+inline constexpr std::size_t kTokenBytesMax = 4096;
+
+class Tokens final : public Identities {
+ public:
+  // Both random and at least 32 characters long, which is checked.
+  Tokens(std::string admin_token, std::string secret);
+
+  std::optional<User> user_of(std::string_view token, WallTime now) const override;
+  std::optional<Issued> issue(std::string_view ns, std::string_view account, std::int64_t seconds,
+                              WallTime now) override;
+
+ private:
+  std::string sign(std::string_view text) const;
+
+  std::string admin_token_;
+  std::string secret_;
+};
+
+// 32 bytes of the operating system's randomness, in hex.
+std::string random_token();
+
+}  // namespace amdahl::local
