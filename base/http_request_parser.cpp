@@ -133,6 +133,8 @@ HttpRequestParser::Step HttpRequestParser::advance(std::string& input) {
     const bool folded = !head_done_ && has_folded_line(std::string_view(input).substr(0, used));
     input.erase(0, used);
     if (folded) return refuse(400, "a header field goes on in a second line");
+    // Beast leaves a part of the head out of its count, so one that came whole could be longer.
+    if (!head_done_ && used > limits_.header_bytes_max) return refuse(431, "the head is too large");
     if (!head_done_ && beast.is_header_done()) return finish_head();
     if (parser_->error == http::error::need_more || input.empty()) {
       // Beast leaves what it cannot parse yet: a head, a chunk's head, trailers. All are small.
