@@ -86,11 +86,11 @@ class OpenApiCheck {
 
   void standard(const Json& schema, const Place& place) {
     const auto at = [&](std::string_view name) { return path_child(place.path, name); };
-    static const std::vector<std::string> kTypes{"array",  "boolean", "integer",
-                                                 "number", "object",  "string"};
+    static const std::vector<std::string> types{"array",  "boolean", "integer",
+                                                "number", "object",  "string"};
     const std::string_view type = text_of(schema, "type");
-    if (!type.empty() && std::ranges::find(kTypes, type) == kTypes.end()) {
-      unsupported(at("type"), type, kTypes);
+    if (!type.empty() && std::ranges::find(types, type) == types.end()) {
+      unsupported(at("type"), type, types);
     }
     if (keyword(schema, "default") != nullptr && !place.defaults_forbidden.empty()) {
       forbidden(at("default"), "must not be set " + place.defaults_forbidden);
@@ -214,11 +214,11 @@ void OpenApiCheck::rule_texts(const Json& rule, const Json& schema, const std::s
     required(path_child(path, "messageExpression"),
              "messageExpression must be non-empty if specified");
   }
-  static const std::vector<std::string> kReasons{"FieldValueDuplicate", "FieldValueForbidden",
-                                                 "FieldValueInvalid", "FieldValueRequired"};
+  static const std::vector<std::string> reasons{"FieldValueDuplicate", "FieldValueForbidden",
+                                                "FieldValueInvalid", "FieldValueRequired"};
   if (const Json* reason = keyword(rule, "reason");
-      reason != nullptr && std::ranges::find(kReasons, text_of(rule, "reason")) == kReasons.end()) {
-    unsupported(path_child(path, "reason"), *reason, kReasons);
+      reason != nullptr && std::ranges::find(reasons, text_of(rule, "reason")) == reasons.end()) {
+    unsupported(path_child(path, "reason"), *reason, reasons);
   }
   if (field_path.empty()) return;
   const std::string at = path_child(path, "fieldPath");

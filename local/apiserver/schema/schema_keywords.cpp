@@ -249,15 +249,15 @@ std::vector<std::string> texts_of(const Json& node, std::string_view name) {
 }
 
 const Json& nodes_of(const Json& node, std::string_view name) {
-  static const Json kEmpty = Json::array();
+  static const Json empty = Json::array();
   const Json* value = keyword(node, name);
-  return value != nullptr && value->is_array() ? *value : kEmpty;
+  return value != nullptr && value->is_array() ? *value : empty;
 }
 
 const Json& fields_of(const Json& node, std::string_view name) {
-  static const Json kEmpty = Json::object();
+  static const Json empty = Json::object();
   const Json* value = keyword(node, name);
-  return value != nullptr && value->is_object() ? *value : kEmpty;
+  return value != nullptr && value->is_object() ? *value : empty;
 }
 
 const Json* item_schema_of(const Json& node) {

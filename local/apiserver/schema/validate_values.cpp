@@ -113,6 +113,7 @@ class ValueValidator {
       return;
     }
     std::vector<std::string> names;
+    names.reserve(checks.one_value_of.size());
     for (const Json& item : checks.one_value_of) {
       names.push_back(item.is_string() ? item.get<std::string>() : go_json(item));
     }

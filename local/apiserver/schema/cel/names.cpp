@@ -45,10 +45,10 @@ std::shared_ptr<const Schema> metadata_schema() {
 }  // namespace
 
 const Schema* meta_names(std::string_view field) {
-  static const std::shared_ptr<const Schema> kText = text_schema();
-  static const std::shared_ptr<const Schema> kMetadata = metadata_schema();
-  if (field == "metadata") return kMetadata.get();
-  return field == "apiVersion" || field == "kind" ? kText.get() : nullptr;
+  static const std::shared_ptr<const Schema> text = text_schema();
+  static const std::shared_ptr<const Schema> metadata = metadata_schema();
+  if (field == "metadata") return metadata.get();
+  return field == "apiVersion" || field == "kind" ? text.get() : nullptr;
 }
 
 bool is_reserved(std::string_view word) {
