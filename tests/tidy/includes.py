@@ -18,9 +18,7 @@ ARROWS = {
     "local/apiserver/schema": ("local/apiserver/model", "base"),
     "local/apiserver/kinds": ("local/apiserver/model", "local/apiserver/schema", "operator/kube",
                               "base"),
-    "local/apiserver/core": ("local/apiserver/model", "local/apiserver/patch",
-                             "local/apiserver/schema", "local/apiserver/kinds", "operator/kube",
-                             "base"),
+    "local/apiserver/core": ("local/apiserver/model", "operator/kube", "base"),
     "local/apiserver/rules": ("local/apiserver/model", "local/apiserver/patch",
                               "local/apiserver/schema", "local/apiserver/kinds",
                               "local/apiserver/core", "operator/kube", "base"),
@@ -31,7 +29,8 @@ ARROWS = {
     "tests/kit": ("operator/controller", "operator/kube", "base"),
     "tests": ("tests/kit", "operator/controller", "operator/kube", "base", "examples",
               "local/apiserver/model", "local/apiserver/patch", "local/apiserver/schema",
-              "local/apiserver/kinds", "local/apiserver/core"),
+              "local/apiserver/kinds", "local/apiserver/core", "local/apiserver/rules",
+              "local/apiserver/journal", "local/apiserver/front"),
 }
 # A test or fixture beside its source may also use the test kit.
 TEST_EXTRA = ("tests/kit",)
