@@ -119,10 +119,11 @@ Task<void> Front::serve(HttpRequest request, HttpResponder& responder) {
 Task<HttpResponse> Front::answer(Call call, Reply reply) {
   const Monotonic deadline = clock_.monotonic() + kDurableMax;
   while (behind_.server.durable() < reply.wait_version) {
-    const bool writes = !changes_nothing(call.method);
+    // Nobody knows when the disk recovers, and readers did not ask for it.
+    if (!journal_problem_.empty() && changes_nothing(call.method)) break;
     const auto waited = co_await changed_.wait(clock_, deadline);
     if (behind_.server.durable() >= reply.wait_version) break;
-    if (waited && (journal_problem_.empty() || !writes)) continue;
+    if (waited && (journal_problem_.empty() || changes_nothing(call.method))) continue;
     co_return status_response(
         {.code = 500,
          .reason = "InternalError",

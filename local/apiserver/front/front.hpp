@@ -6,7 +6,8 @@
 //
 // Thread: one; the disk write blocks it. Lifetime: server, journal and identities outlive it;
 // stop() has returned before it dies. Failure: when the disk refuses, whoever waits gets a 500 that
-// says so, further writes get 503 until a retry succeeds, and reads go on.
+// says so, further writes get 503 until a retry succeeds, and reads go on; until then a read may
+// show a write that nobody was promised.
 #pragma once
 
 #include <boost/asio/any_io_executor.hpp>

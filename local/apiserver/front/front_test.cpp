@@ -144,12 +144,14 @@ TEST_CASE("Front says so when the disk is full, goes on reading, and recovers") 
       front.create(kMaps, "default", config_map("large", std::string(900'000, 'x')));
   const auto later = front.create(kMaps, "default", config_map("small"));
   const auto read = front.send(*kube::get_request(kNamespaces, {"", "default"}));
+  const auto list = front.send(*kube::list_request(kMaps, {}));
   REQUIRE(::setrlimit(RLIMIT_FSIZE, &before) == 0);
   CHECK(refused.status == 500);
   CHECK(refused.body.find("the outcome is not known") != std::string::npos);
   CHECK(later.status == 503);
   CHECK(later.body.find("nothing can be stored") != std::string::npos);
   CHECK(read.status == 200);
+  CHECK(list.status == 200);
   int status = 503;
   for (int attempt = 0; attempt < 50 && status == 503; ++attempt) {
     run_until_complete(front.io, [](Clock& clock) -> Task<void> {
