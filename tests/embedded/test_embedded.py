@@ -1,4 +1,4 @@
-"""The embedded API server as a process: acknowledged writes survive, and our runtime lives on it."""
+"""The embedded API server as a process: what it acknowledged survives; our runtime runs on it."""
 
 import sys
 import threading
