@@ -69,6 +69,11 @@ TEST_CASE("Text is a string to field tables") {
   REQUIRE(decoded);
   CHECK(decoded->name == "a name that is long enough");
   CHECK(encode(*decoded) == Json::parse(R"({"name":"a name that is long enough"})"));
+  const std::string wire = WireWriter().text(1, "a name that is long enough").text(2, "x").bytes();
+  const auto from_wire = decode_wire<Named>(wire);
+  REQUIRE(from_wire);
+  CHECK(from_wire->name == decoded->name);
+  CHECK(from_wire->note == "x");
   CHECK(decode<Named>(R"({"name":7})").error().context.find("name: expected a string") == 0);
 }
 

@@ -102,7 +102,7 @@ Task<void> Controller::work() {
     co_await process(*key);
     queue_.done(*key);
     // Reconciles that never wait would keep the loop to themselves: watches stand still, and what
-    // Asio frees only between turns piles up, for 20,000 keys as much again as the cache.
+    // Asio frees only between turns piles up for as many keys as a first list has.
     if (worked % kKeysPerTurn == 0) co_await boost::asio::post(boost::asio::use_awaitable);
   }
 }

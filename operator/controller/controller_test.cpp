@@ -1,5 +1,7 @@
 #include "operator/controller/controller.hpp"
 
+#include <boost/asio/post.hpp>
+#include <boost/asio/use_awaitable.hpp>
 #include <catch2/catch.hpp>
 
 #include "operator/controller/test_controller_bench.hpp"
@@ -37,6 +39,22 @@ TEST_CASE("Workers run several keys at once, but never one key twice", "[Q1][Q9]
     CHECK(b.reconciler.active_most == 4);
     CHECK_FALSE(b.reconciler.overlap);
     CHECK(b.reconciler.calls.size() >= 20);
+  });
+}
+
+TEST_CASE("Reconciles that never wait let the loop turn, however many are queued", "[Q9]") {
+  Bench bench;
+  bench.run([](Bench& b) -> Task<void> {
+    constexpr std::size_t kKeys = 1000;
+    b.sync();
+    co_await b.clock.sleep_for(1s);
+    for (std::size_t i = 0; i < kKeys; ++i) b.jobs.add(key(fmt::format("j{}", i)));
+    for (int turn = 0; turn < 100 && b.reconciler.calls.empty(); ++turn)
+      co_await boost::asio::post(boost::asio::use_awaitable);
+    CHECK(b.reconciler.calls.size() > 0);
+    CHECK(b.reconciler.calls.size() < kKeys);
+    co_await b.clock.sleep_for(1s);
+    CHECK(b.reconciler.calls.size() == kKeys);
   });
 }
 
