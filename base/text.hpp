@@ -1,7 +1,7 @@
 // Text: a string that is set once and then read, for the members of cached objects.
 //
 // 16 bytes where std::string has 32; up to 15 characters need no heap. A controller's cache holds
-// a dozen strings for each of many thousand objects, so this is a quarter of its memory. Converts
+// a dozen strings for each of many thousand objects, most of them short or empty. Converts
 // to std::string_view; str() makes a std::string. Thread: like std::string. Failure: none; a text
 // stays under 4 GiB, which is checked.
 //
