@@ -1,10 +1,9 @@
 // Answers in gzip, through the transport: decoded wherever they were cut, and never past a limit.
 
-#include <zlib.h>
-
 #include <catch2/catch.hpp>
 
 #include "base/rng.hpp"
+#include "base/test_gzip.hpp"
 #include "operator/kube/test_http_fixture.hpp"
 
 namespace amdahl::kube {
@@ -19,20 +18,6 @@ constexpr std::string_view kEncoding = "Content-Encoding: gzip\r\n";
 constexpr std::string_view kChunkedHead =
     "HTTP/1.1 200 OK\r\nContent-Type: application/json\r\nContent-Encoding: gzip\r\n"
     "Transfer-Encoding: chunked\r\n\r\n";
-
-std::string gzip(std::string_view text) {
-  z_stream z{};
-  REQUIRE(deflateInit2(&z, Z_BEST_COMPRESSION, Z_DEFLATED, 15 + 16, 8, Z_DEFAULT_STRATEGY) == Z_OK);
-  std::string out(deflateBound(&z, text.size()) + 32, '\0');
-  z.next_in = reinterpret_cast<Bytef*>(const_cast<char*>(text.data()));
-  z.avail_in = static_cast<uInt>(text.size());
-  z.next_out = reinterpret_cast<Bytef*>(out.data());
-  z.avail_out = static_cast<uInt>(out.size());
-  REQUIRE(deflate(&z, Z_FINISH) == Z_STREAM_END);
-  out.resize(z.total_out);
-  deflateEnd(&z);
-  return out;
-}
 
 std::string chunked(std::string_view compressed, std::size_t piece) {
   std::string wire(kChunkedHead);

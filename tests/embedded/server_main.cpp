@@ -12,7 +12,6 @@
 #include <charconv>
 #include <cstdio>
 #include <cstdlib>
-#include <map>
 #include <span>
 
 #include "base/deadline.hpp"

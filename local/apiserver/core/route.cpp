@@ -7,35 +7,10 @@
 #include <optional>
 #include <span>
 
+#include "base/http_message.hpp"
+
 namespace amdahl::local {
 namespace {
-
-int hex_digit(char c) {
-  if (c >= '0' && c <= '9') return c - '0';
-  if (c >= 'a' && c <= 'f') return c - 'a' + 10;
-  if (c >= 'A' && c <= 'F') return c - 'A' + 10;
-  return -1;
-}
-
-std::optional<std::string> decoded(std::string_view text, bool query) {
-  std::string out;
-  out.reserve(text.size());
-  for (std::size_t at = 0; at < text.size(); ++at) {
-    if (query && text[at] == '+') {
-      out += ' ';
-    } else if (text[at] != '%') {
-      out += text[at];
-    } else {
-      if (at + 2 >= text.size()) return std::nullopt;
-      const int high = hex_digit(text[at + 1]);
-      const int low = hex_digit(text[at + 2]);
-      if (high < 0 || low < 0) return std::nullopt;
-      out += static_cast<char>((high << 4) | low);
-      at += 2;
-    }
-  }
-  return out;
-}
 
 using Segments = std::span<const std::string>;
 
@@ -88,7 +63,7 @@ Outcome<Route> parse_path(std::string_view text) {
   std::string_view rest = text.starts_with('/') ? text.substr(1) : text;
   while (!rest.empty()) {
     const std::size_t slash = rest.find('/');
-    auto part = decoded(rest.substr(0, slash), false);
+    auto part = percent_decode(rest.substr(0, slash));
     if (!part) return bad_request(fmt::format("invalid URL escape in \"{}\"", text.substr(0, 256)));
     if (parts.size() == kPathSegmentsMax) return route;
     route.path += "/" + *part;
@@ -108,9 +83,9 @@ Outcome<Parameters> parse_query(std::string_view text) {
     text = end == std::string_view::npos ? std::string_view() : text.substr(end + 1);
     if (one.empty()) continue;
     const std::size_t equals = one.find('=');
-    auto key = decoded(one.substr(0, equals), true);
-    auto value =
-        equals == std::string_view::npos ? std::string() : decoded(one.substr(equals + 1), true);
+    auto key = percent_decode(one.substr(0, equals), true);
+    auto value = equals == std::string_view::npos ? std::string()
+                                                  : percent_decode(one.substr(equals + 1), true);
     if (!key || !value) return bad_request("invalid URL escape in the query");
     if (parameters.size() == kParametersMax)
       return bad_request(fmt::format("more than {} query parameters", kParametersMax));

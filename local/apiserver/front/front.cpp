@@ -55,8 +55,7 @@ Call call_of(HttpRequest request, User user) {
 
 Front::Front(const boost::asio::any_io_executor& executor, Clock& clock, Behind behind,
              HttpServerOptions options)
-    : executor_(executor),
-      clock_(clock),
+    : clock_(clock),
       behind_(behind),
       log_(options.log),
       http_(executor, clock, std::move(options),
@@ -105,7 +104,7 @@ Task<void> Front::serve(HttpRequest request, HttpResponder& responder) {
          .retry_after_seconds = 1}));
     co_return;
   }
-  Call call = call_of(std::move(request), *std::move(user));
+  const Call call = call_of(std::move(request), *std::move(user));
   Reply reply = behind_.server.handle(call, clock_.wall());
   after_change();
   if (reply.stream) {
@@ -113,17 +112,17 @@ Task<void> Front::serve(HttpRequest request, HttpResponder& responder) {
     co_await stream(std::move(reply.stream), std::move(head), responder);
     co_return;
   }
-  (void)co_await responder.respond(co_await answer(std::move(call), std::move(reply)));
+  (void)co_await responder.respond(co_await answer(changes_nothing(call.method), std::move(reply)));
 }
 
-Task<HttpResponse> Front::answer(Call call, Reply reply) {
+Task<HttpResponse> Front::answer(bool only_reads, Reply reply) {
   const Monotonic deadline = clock_.monotonic() + kDurableMax;
   while (behind_.server.durable() < reply.wait_version) {
     // Nobody knows when the disk recovers, and readers did not ask for it.
-    if (!journal_problem_.empty() && changes_nothing(call.method)) break;
+    if (only_reads && !journal_problem_.empty()) break;
     const auto waited = co_await changed_.wait(clock_, deadline);
     if (behind_.server.durable() >= reply.wait_version) break;
-    if (waited && (journal_problem_.empty() || changes_nothing(call.method))) continue;
+    if (waited && (only_reads || journal_problem_.empty())) continue;
     co_return status_response(
         {.code = 500,
          .reason = "InternalError",

@@ -48,7 +48,7 @@ class Front {
 
  private:
   Task<void> serve(HttpRequest request, HttpResponder& responder);
-  Task<HttpResponse> answer(Call call, Reply reply);
+  Task<HttpResponse> answer(bool only_reads, Reply reply);
   Task<void> stream(std::unique_ptr<WatchStream> source, HttpResponse head,
                     HttpResponder& responder);
   Task<void> maintain();
@@ -56,7 +56,6 @@ class Front {
   void after_change();
   void commit();
 
-  boost::asio::any_io_executor executor_;
   Clock& clock_;
   Behind behind_;
   Log log_;

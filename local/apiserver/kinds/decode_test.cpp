@@ -159,9 +159,6 @@ TEST_CASE("Merge shapes carry list types and patch keys") {
 }
 
 TEST_CASE("base64 is checked and written as Go does") {
-  CHECK(base64_encode("") == "");
-  CHECK(base64_encode("b") == "Yg==");
-  CHECK(base64_encode("abc") == "YWJj");
   CHECK(check_base64("Yg=="));
   CHECK(check_base64("YW\nJj"));
   CHECK_FALSE(check_base64("Yg="));

@@ -4,7 +4,7 @@
 
 #include "local/apiserver/kinds/builtin_defaults.hpp"
 #include "local/apiserver/kinds/json_access.hpp"
-#include "local/apiserver/kinds/text_forms.hpp"
+#include "operator/kube/base64.hpp"
 
 namespace amdahl::local {
 
@@ -58,7 +58,7 @@ void default_secret(Json& secret) {
   Json* data = make_object(secret, "data");
   if (data == nullptr) return;
   for (const auto& [name, text] : texts.items()) {
-    if (text.is_string()) (*data)[name] = base64_encode(text.get_ref<const std::string&>());
+    if (text.is_string()) (*data)[name] = kube::base64_encode(text.get_ref<const std::string&>());
   }
 }
 

@@ -5,7 +5,7 @@
 #include <array>
 
 #include "base/check.hpp"
-#include "local/apiserver/kinds/text_forms.hpp"
+#include "operator/kube/base64.hpp"
 
 namespace amdahl::local {
 
@@ -36,7 +36,7 @@ std::string sha512_hex(std::string_view bytes) {
 
 std::string base64_of_sha256(std::string_view bytes, std::size_t bytes_max) {
   const std::string whole = digest(EVP_sha256(), bytes);
-  return base64_encode(std::string_view(whole).substr(0, bytes_max));
+  return kube::base64_encode(std::string_view(whole).substr(0, bytes_max));
 }
 
 }  // namespace amdahl::local

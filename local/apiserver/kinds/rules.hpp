@@ -31,6 +31,8 @@ void check_resources(const FieldPath& path, const Json& resources, Causes& cause
 void check_scheduling(const FieldPath& spec_path, const Json& spec, Causes& causes);
 void check_tolerations(const FieldPath& path, const Json& tolerations, Causes& causes);
 
+bool leads_up(std::string_view path);  // rules_volumes.cpp: has a ".." segment
+
 // rules_core.cpp
 void check_config_map(const Json& config_map, Causes& causes);
 void check_config_map_update(const Json& old, const Json& config_map, Causes& causes);

@@ -53,15 +53,6 @@ void check_ports(const FieldPath& path, const Json& container, bool host_network
   }
 }
 
-bool leads_up(std::string_view path) {
-  while (!path.empty()) {
-    const std::size_t slash = std::min(path.find('/'), path.size());
-    if (path.substr(0, slash) == "..") return true;
-    path.remove_prefix(std::min(slash + 1, path.size()));
-  }
-  return false;
-}
-
 void check_sub_path(const FieldPath& path, const Json& mount, std::string_view name,
                     Causes& causes) {
   const std::string sub = text_at(mount, {name});

@@ -14,15 +14,6 @@ namespace {
 
 constexpr std::int64_t kFileModeMax = 0777;
 
-bool leads_up(std::string_view path) {
-  while (!path.empty()) {
-    const std::size_t slash = std::min(path.find('/'), path.size());
-    if (path.substr(0, slash) == "..") return true;
-    path.remove_prefix(std::min(slash + 1, path.size()));
-  }
-  return false;
-}
-
 void check_mode(const FieldPath& path, const Json& source, std::string_view name, Causes& causes) {
   const auto mode = number_at(source, {name});
   if (mode && (*mode < 0 || *mode > kFileModeMax)) {
@@ -124,6 +115,15 @@ constexpr std::array<std::string_view, 30> kTypes = {"emptyDir",
                                                      "persistentVolumeClaim"};
 
 }  // namespace
+
+bool leads_up(std::string_view path) {
+  while (!path.empty()) {
+    const std::size_t slash = std::min(path.find('/'), path.size());
+    if (path.substr(0, slash) == "..") return true;
+    path.remove_prefix(std::min(slash + 1, path.size()));
+  }
+  return false;
+}
 
 void check_volumes(const FieldPath& spec_path, const Json& spec, Causes& causes) {
   std::set<std::string> names;

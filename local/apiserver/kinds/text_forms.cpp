@@ -81,20 +81,4 @@ Result<void> check_base64(std::string_view text) {
   return {};
 }
 
-std::string base64_encode(std::string_view bytes) {
-  std::string text;
-  text.reserve((bytes.size() + 2) / 3 * 4);
-  for (std::size_t i = 0; i < bytes.size(); i += 3) {
-    const std::string_view part = bytes.substr(i, 3);
-    unsigned int block = 0;
-    for (std::size_t j = 0; j < 3; ++j) {
-      block = (block << 8U) | (j < part.size() ? static_cast<unsigned char>(part[j]) : 0U);
-    }
-    for (std::size_t j = 0; j < 4; ++j) {
-      text += j <= part.size() ? kLetters[(block >> (18U - 6U * j)) & 63U] : '=';
-    }
-  }
-  return text;
-}
-
 }  // namespace amdahl::local

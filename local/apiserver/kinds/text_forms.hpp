@@ -16,6 +16,5 @@ Result<void> canonical_quantity(nlohmann::json& value);
 // RFC 3339 becomes UTC; without microseconds unless `micro`, which asks for exactly six digits.
 Result<void> canonical_time(nlohmann::json& value, bool micro);
 Result<void> check_base64(std::string_view text);
-std::string base64_encode(std::string_view bytes);
 
 }  // namespace amdahl::local

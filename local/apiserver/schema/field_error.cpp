@@ -126,6 +126,13 @@ void json_text(const Json& value, int depth, std::string& out) {
 
 }  // namespace
 
+std::string_view go_trimmed(std::string_view text) {
+  constexpr std::string_view kBlank = " \t\n\v\f\r";
+  const std::size_t begin = text.find_first_not_of(kBlank);
+  if (begin == std::string_view::npos) return {};
+  return text.substr(begin, text.find_last_not_of(kBlank) - begin + 1);
+}
+
 std::string go_quote(std::string_view text) {
   std::string out = "\"";
   while (!text.empty()) {

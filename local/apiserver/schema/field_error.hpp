@@ -25,6 +25,8 @@ Cause not_supported_cause(std::string_view path, const nlohmann::json& value,
 Cause too_long_cause(std::string_view path, std::int64_t max);
 Cause too_many_cause(std::string_view path, std::size_t actual, std::int64_t max);
 
+// strings.TrimSpace, as far as ASCII goes.
+std::string_view go_trimmed(std::string_view text);
 // strconv.Quote: what %q prints.
 std::string go_quote(std::string_view text);
 // What %v prints of a float64: an exponent only below 1e-4 and from 1e21 on.

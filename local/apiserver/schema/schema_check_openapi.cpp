@@ -32,13 +32,6 @@ bool has_newline(std::string_view text) {
   return text.find_first_of("\n\r") != std::string_view::npos;
 }
 
-std::string_view trimmed(std::string_view text) {
-  constexpr std::string_view kBlank = " \t\n\v\f\r";
-  const std::size_t begin = text.find_first_not_of(kBlank);
-  if (begin == std::string_view::npos) return {};
-  return text.substr(begin, text.find_last_not_of(kBlank) - begin + 1);
-}
-
 // What Go prints of the entry: its own type has no JSON names.
 Json printed_rule(const Json& rule) {
   const auto or_null = [&](std::string_view name) {
@@ -199,18 +192,18 @@ void OpenApiCheck::rule_texts(const Json& rule, const Json& schema, const std::s
   const std::string_view message = text_of(rule, "message");
   const std::string_view expression = text_of(rule, "messageExpression");
   const std::string_view field_path = text_of(rule, "fieldPath");
-  const std::string_view source = trimmed(text_of(rule, "rule"));
+  const std::string_view source = go_trimmed(text_of(rule, "rule"));
   const std::string message_path = path_child(path, "message");
   if (source.empty()) {
     required(path_child(path, "rule"), "rule is not specified");
-  } else if (!message.empty() && trimmed(message).empty()) {
+  } else if (!message.empty() && go_trimmed(message).empty()) {
     invalid(message_path, message, "must be non-empty if specified");
-  } else if (has_newline(trimmed(message))) {
+  } else if (has_newline(go_trimmed(message))) {
     invalid(message_path, message, "must not contain line breaks");
-  } else if (has_newline(source) && trimmed(message).empty()) {
+  } else if (has_newline(source) && go_trimmed(message).empty()) {
     required(message_path, "message must be specified if rule contains line breaks");
   }
-  if (!expression.empty() && trimmed(expression).empty()) {
+  if (!expression.empty() && go_trimmed(expression).empty()) {
     required(path_child(path, "messageExpression"),
              "messageExpression must be non-empty if specified");
   }
@@ -222,7 +215,7 @@ void OpenApiCheck::rule_texts(const Json& rule, const Json& schema, const std::s
   }
   if (field_path.empty()) return;
   const std::string at = path_child(path, "fieldPath");
-  if (trimmed(field_path).empty()) invalid(at, field_path, "must be non-empty if specified");
+  if (go_trimmed(field_path).empty()) invalid(at, field_path, "must be non-empty if specified");
   if (has_newline(field_path)) invalid(at, field_path, "must not contain line breaks");
   if (!cel::normalized_field_path(field_path, schema)) {
     invalid(at, field_path, "must be a valid path");

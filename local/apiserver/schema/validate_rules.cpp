@@ -25,13 +25,6 @@ struct Spot {
   bool updates = false;
 };
 
-std::string trimmed(std::string_view text) {
-  constexpr std::string_view kBlank = " \t\n\v\f\r";
-  const std::size_t begin = text.find_first_not_of(kBlank);
-  if (begin == std::string_view::npos) return {};
-  return std::string(text.substr(begin, text.find_last_not_of(kBlank) - begin + 1));
-}
-
 bool did_not_change(const Spot& spot) {
   for (const Spot* at = &spot; at != nullptr; at = at->parent) {
     if (at->before != nullptr) return unchanged(at->schema, at->now, *at->before);
@@ -175,13 +168,14 @@ class RuleValidator {
       const auto result = cel::evaluate(*rule.message_program, activation, steps);
       budget_ -= allowed - std::max<std::int64_t>(steps.left(), 0);
       const auto* text = result ? result->as<std::string>() : nullptr;
-      const std::string line = text == nullptr ? std::string() : trimmed(*text);
+      const std::string line(text == nullptr ? std::string_view() : go_trimmed(*text));
       if (!line.empty() && line.size() <= cel::kMessageBytesMax &&
           line.find('\n') == std::string::npos) {
         return line;
       }
     }
-    return rule.message.empty() ? "failed rule: " + rule.shown() : trimmed(rule.message);
+    return rule.message.empty() ? "failed rule: " + rule.shown()
+                                : std::string(go_trimmed(rule.message));
   }
 
   static Cause broken(const Spot& spot, const cel::Rule& rule, const std::string& detail) {

@@ -4,17 +4,11 @@
 
 #include "local/apiserver/schema/cel/check.hpp"
 #include "local/apiserver/schema/cel/parser.hpp"
+#include "local/apiserver/schema/field_error.hpp"
 #include "local/apiserver/schema/schema_keywords.hpp"
 
 namespace amdahl::local::cel {
 namespace {
-
-std::string trimmed(std::string_view text) {
-  constexpr std::string_view kBlank = " \t\n\v\f\r";
-  const std::size_t begin = text.find_first_not_of(kBlank);
-  if (begin == std::string_view::npos) return {};
-  return std::string(text.substr(begin, text.find_last_not_of(kBlank) - begin + 1));
-}
 
 Result<Checked> compiled(std::string_view source, const Scope& scope) {
   if (source.size() > kRuleBytesMax) {
@@ -68,7 +62,7 @@ std::optional<std::string> take_step(std::string_view& path) {
 }  // namespace
 
 std::string Rule::shown() const {
-  return message.empty() ? trimmed(rule) : trimmed(message);
+  return std::string(go_trimmed(message.empty() ? rule : message));
 }
 
 std::optional<std::string> normalized_field_path(std::string_view path, const Json& node) {
@@ -103,7 +97,7 @@ std::shared_ptr<const Rule> compile_rule(const Json& rule, const Json& node, con
   if (const std::string_view path = text_of(rule, "fieldPath"); !path.empty()) {
     made->field_path = normalized_field_path(path, node).value_or("");
   }
-  if (trimmed(made->rule).empty()) return made;
+  if (go_trimmed(made->rule).empty()) return made;
   const Scope scope{
       .self = self, .resource_root = resource_root, .optional_old_self = made->optional_old_self};
   auto program = compiled(made->rule, scope);
@@ -115,7 +109,7 @@ std::shared_ptr<const Rule> compile_rule(const Json& rule, const Json& node, con
     made->uses_old_self = program->uses_old_self;
     made->program = std::move(program->expr);
     const std::string_view message = text_of(rule, "messageExpression");
-    if (!trimmed(message).empty()) compile_message(message, scope, *made);
+    if (!go_trimmed(message).empty()) compile_message(message, scope, *made);
   }
   return made;
 }
