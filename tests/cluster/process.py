@@ -44,7 +44,7 @@ class Process:
             if (pid := self.pid) is None:
                 break
             os.kill(pid, sign)
-            if wait_until(lambda: self.pid is None, wait):
+            if wait_until(lambda: self.pid is None and _has_left(pid), wait):
                 break
         if self.pid is not None:
             raise RuntimeError(f"process {self.pid} survived SIGKILL; its log: {self.log}")
@@ -75,6 +75,16 @@ class Process:
             os.waitpid(int(self.pid_file.read_text().split("\n")[0]), os.WNOHANG)
         except (OSError, ValueError):
             pass  # it was started by another run of the script: init reaps it
+
+
+def _has_left(pid: int) -> bool:
+    """A dying process loses its command line first and its sockets, so its port, only later."""
+    try:
+        tasks = os.listdir(f"/proc/{pid}/task")
+        state = Path(f"/proc/{pid}/stat").read_text().rpartition(")")[2].split()[0]
+    except OSError:
+        return True
+    return len(tasks) == 1 and state == "Z"
 
 
 def wait_until(condition, seconds: float, every: float = 0.02) -> bool:
