@@ -86,8 +86,10 @@ Task<Result<void>> serve(Clock& clock, const Arguments& arguments, Journal& jour
   const BuiltinSchemas schemas;
   ServedKinds rules(schemas, tokens, "127.0.0.1");
   ApiServer server(rules, Rng(static_cast<std::uint64_t>(clock.wall().time_since_epoch().count())));
-  Front front(executor, clock, {.server = server, .journal = journal, .identities = tokens},
-              {.port = arguments.port, .log = Log(clock, fd_log_sink(STDERR_FILENO))});
+  const Log log(clock, fd_log_sink(STDERR_FILENO));
+  DurableServer durable(executor, clock, server, journal, log);
+  CO_TRY(durable.start());
+  Front front(executor, clock, durable, tokens, {.port = arguments.port, .log = log});
   CO_TRY(co_await front.start());
   make_namespaces(server, clock.wall());
   CO_TRY(write_kubeconfig(arguments.kubeconfig, front.port(), admin));
@@ -97,7 +99,9 @@ Task<Result<void>> serve(Clock& clock, const Arguments& arguments, Journal& jour
   const controller::StopSignals signals(
       executor, [&ended] { ended.notify_all(); }, [] { std::_Exit(EXIT_FAILURE); });
   (void)co_await ended.wait(clock, Monotonic::max());
-  co_return co_await front.stop(clock.monotonic() + kStopMax);
+  const Monotonic deadline = clock.monotonic() + kStopMax;
+  CO_TRY(co_await front.stop(deadline));
+  co_return co_await durable.stop(deadline);
 }
 
 Result<void> start(std::span<char* const> words) {

@@ -25,15 +25,25 @@ ARROWS = {
     "local/apiserver/front": ("local/apiserver/journal", "local/apiserver/rules",
                               "local/apiserver/core", "local/apiserver/kinds", "operator/kube",
                               "base"),
+    "local/scheduler": ("operator/controller", "operator/kube", "base"),
+    "local/kubelet": ("local/apiserver/core", "operator/controller", "operator/kube", "base"),
+    "local/cluster": ("local/scheduler", "local/kubelet", "local/apiserver/front",
+                      "local/apiserver/journal", "local/apiserver/rules", "local/apiserver/core",
+                      "local/apiserver/kinds", "operator/controller", "operator/kube", "base"),
+    "cli": ("local/cluster", "operator/controller", "operator/kube", "base"),
     "examples": ("operator/controller", "operator/kube", "base"),
     "tests/kit": ("operator/controller", "operator/kube", "base"),
     "tests": ("tests/kit", "operator/controller", "operator/kube", "base", "examples",
               "local/apiserver/model", "local/apiserver/patch", "local/apiserver/schema",
               "local/apiserver/kinds", "local/apiserver/core", "local/apiserver/rules",
-              "local/apiserver/journal", "local/apiserver/front"),
+              "local/apiserver/journal", "local/apiserver/front", "local/scheduler",
+              "local/kubelet", "local/cluster", "cli"),
 }
 # A test or fixture beside its source may also use the test kit.
 TEST_EXTRA = ("tests/kit",)
+# The embedded cluster's own controllers are tested on the embedded API server.
+LOCAL_TEST_EXTRA = ("local/apiserver/front", "local/apiserver/rules", "local/apiserver/kinds",
+                    "local/apiserver/journal", "local/apiserver/core")
 
 INCLUDE = re.compile(r'^[ \t]*#[ \t]*include[ \t]*(?:"([^"\n]+)"|<([^>\n]+)>)', re.MULTILINE)
 
@@ -62,7 +72,9 @@ def arrows(tree: Tree) -> Iterator[Finding]:
             text = "no row in ARROWS (tests/tidy/includes.py) has this folder"
             yield Finding(path, 1, "arrow", text)
             continue
-        allowed = {folder, *ARROWS[folder], *(TEST_EXTRA if re.search(TEST, path) else ())}
+        allowed = {folder, *ARROWS[folder]}
+        if re.search(TEST, path):
+            allowed |= {*TEST_EXTRA, *(LOCAL_TEST_EXTRA if folder.startswith("local/") else ())}
         text = tree.uncommented(path)
         for match in INCLUDE.finditer(text):
             target = match[1]

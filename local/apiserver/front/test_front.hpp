@@ -38,16 +38,17 @@ class TestFront {
     auto opened = Journal::open(file);
     REQUIRE(opened);
     journal = *std::move(opened);
-    front = std::make_unique<Front>(
-        io.get_executor(), clock,
-        Front::Behind{.server = server, .journal = *journal, .identities = tokens},
-        HttpServerOptions{});
+    durable = std::make_unique<DurableServer>(io.get_executor(), clock, server, *journal);
+    REQUIRE(durable->start());
+    front =
+        std::make_unique<Front>(io.get_executor(), clock, *durable, tokens, HttpServerOptions{});
     REQUIRE(run_until_complete(io, front->start()));
     transport = connect(credentials);
   }
   ~TestFront() {
     transport.reset();
     (void)run_until_complete(io, front->stop(clock.monotonic() + std::chrono::seconds{5}));
+    (void)run_until_complete(io, durable->stop(clock.monotonic() + std::chrono::seconds{5}));
   }
 
   std::unique_ptr<kube::HttpTransport> connect(kube::Credentials& who) {
@@ -81,6 +82,7 @@ class TestFront {
   ApiServer server{rules, Rng(7)};
   TokenCredentials credentials{admin};
   std::unique_ptr<Journal> journal;
+  std::unique_ptr<DurableServer> durable;
   std::unique_ptr<Front> front;
   std::unique_ptr<kube::HttpTransport> transport;
 };
