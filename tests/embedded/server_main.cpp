@@ -1,8 +1,8 @@
 // The embedded API server as a process, for tests: nothing but the server, over plain HTTP.
 //
-//   embedded_server --kubeconfig FILE [--data FILE] [--port N]
+//   embedded_server --kubeconfig FILE [--data FILE] [--port N] [--token T]
 //
-// Writes a kubeconfig with a fresh token, prints "ready" and serves until SIGTERM.
+// Writes a kubeconfig with that token or a fresh one, prints "ready" and serves until SIGTERM.
 #include <fcntl.h>
 #include <fmt/format.h>
 #include <unistd.h>
@@ -30,6 +30,7 @@ constexpr std::chrono::seconds kStopMax{5};
 struct Arguments {
   std::string kubeconfig = {};
   std::string data = ":memory:";
+  std::string token = {};
   std::uint16_t port = 0;
 };
 
@@ -42,6 +43,8 @@ Result<Arguments> parse(std::span<char* const> words) {
       found.kubeconfig = value;
     } else if (name == "--data") {
       found.data = value;
+    } else if (name == "--token") {
+      found.token = value;
     } else if (name == "--port") {
       std::from_chars(value.data(), value.data() + value.size(), found.port);
     } else {
@@ -55,10 +58,10 @@ Result<Arguments> parse(std::span<char* const> words) {
 Result<void> write_kubeconfig(const std::string& path, std::uint16_t port,
                               const std::string& token) {
   const std::string text = fmt::format(
-      "apiVersion: v1\nkind: Config\ncurrent-context: embedded\n"
+      "apiVersion: v1\nkind: Config\ncurrent-context: admin\n"
       "clusters:\n- name: embedded\n  cluster: {{server: \"http://127.0.0.1:{}\"}}\n"
       "users:\n- name: admin\n  user: {{token: \"{}\"}}\n"
-      "contexts:\n- name: embedded\n  context: {{cluster: embedded, user: admin}}\n",
+      "contexts:\n- name: admin\n  context: {{cluster: embedded, user: admin}}\n",
       port, token);
   const int file = ::open(path.c_str(), O_WRONLY | O_CREAT | O_TRUNC | O_CLOEXEC, 0600);
   const bool written =
@@ -81,7 +84,7 @@ void make_namespaces(ApiServer& server, WallTime now) {
 
 Task<Result<void>> serve(Clock& clock, const Arguments& arguments, Journal& journal) {
   const auto executor = co_await boost::asio::this_coro::executor;
-  const std::string admin = random_token();
+  const std::string admin = arguments.token.empty() ? random_token() : arguments.token;
   Tokens tokens(admin, random_token());
   const BuiltinSchemas schemas;
   ServedKinds rules(schemas, tokens, "127.0.0.1");
@@ -100,8 +103,9 @@ Task<Result<void>> serve(Clock& clock, const Arguments& arguments, Journal& jour
       executor, [&ended] { ended.notify_all(); }, [] { std::_Exit(EXIT_FAILURE); });
   (void)co_await ended.wait(clock, Monotonic::max());
   const Monotonic deadline = clock.monotonic() + kStopMax;
-  CO_TRY(co_await front.stop(deadline));
-  co_return co_await durable.stop(deadline);
+  const auto closed = co_await front.stop(deadline);
+  const auto kept = co_await durable.stop(deadline);
+  co_return closed ? kept : closed;
 }
 
 Result<void> start(std::span<char* const> words) {

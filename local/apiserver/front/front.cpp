@@ -53,6 +53,12 @@ Task<Result<void>> Front::start() {
   return http_.start();
 }
 
+Task<Result<void>> Front::stop(Monotonic deadline) {
+  stopping_ = true;
+  server_.say_progress();
+  return http_.stop(deadline);
+}
+
 Task<void> Front::serve(HttpRequest request, HttpResponder& responder) {
   std::string_view token = request.header("Authorization");
   const bool bearer = token.starts_with(kScheme);
@@ -75,7 +81,7 @@ Task<void> Front::serve(HttpRequest request, HttpResponder& responder) {
 Task<void> Front::stream(std::unique_ptr<WatchStream> source, HttpResponse head,
                          HttpResponder& responder) {
   if (!co_await responder.start_stream(std::move(head))) co_return;
-  for (;;) {
+  while (!stopping_) {
     WatchStream::Next next = source->next();
     if (next.ready == WatchStream::Ready::kEnd) break;
     if (next.ready == WatchStream::Ready::kNothingYet) {

@@ -26,7 +26,8 @@ class Front {
 
   Task<Result<void>> start();
   std::uint16_t port() const { return http_.port(); }
-  Task<Result<void>> stop(Monotonic deadline) { return http_.stop(deadline); }
+  // Ends the watches in good order, lets the other requests answer.
+  Task<Result<void>> stop(Monotonic deadline);
 
  private:
   Task<void> serve(HttpRequest request, HttpResponder& responder);
@@ -37,6 +38,7 @@ class Front {
   DurableServer& server_;
   const Identities& identities_;
   HttpServer http_;
+  bool stopping_ = false;
 };
 
 }  // namespace amdahl::local

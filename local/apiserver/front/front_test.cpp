@@ -2,6 +2,7 @@
 
 #include <sys/resource.h>
 
+#include <array>
 #include <csignal>
 #include <nlohmann/json.hpp>
 
@@ -160,6 +161,25 @@ TEST_CASE("Front says so when the disk is full, goes on reading, and recovers") 
     status = front.create(kMaps, "default", config_map("small")).status;
   }
   CHECK(status == 201);
+}
+
+TEST_CASE("Front ends its watches in good order when it stops") {
+  TestFront front;
+  make_namespace(front);
+  auto opened = run_until_complete(
+      front.io, front.transport->open(*kube::watch_request(kMaps, {}), front.soon()));
+  REQUIRE(opened);
+  TaskGroup tasks(front.io.get_executor());
+  std::optional<Result<std::size_t>> end;
+  tasks.spawn("reader", [](TestFront& server, kube::BodyStream& body, auto& into) -> Task<void> {
+    std::array<char, 64> piece{};
+    into.emplace(co_await body.read(piece, server.soon()));
+  }(front, *opened->body, end));
+  CHECK(run_until_complete(front.io, front.front->stop(front.soon())));
+  REQUIRE(run_until_complete(front.io, tasks.join(front.clock, front.soon())));
+  REQUIRE(end);
+  REQUIRE(*end);
+  CHECK(**end == 0);
 }
 
 }  // namespace
