@@ -43,7 +43,7 @@ PRODUCTS = {
     "kubernetes": Product(
         "k8s.io/kubernetes",
         "1.34.4",
-        {"kube-apiserver": "cmd/kube-apiserver"},
+        {"kube-apiserver": "cmd/kube-apiserver", "kubectl": "cmd/kubectl"},
         # Without these the server calls itself v0.0.0 and clients take it for an ancient one.
         defines=(
             "k8s.io/component-base/version.gitVersion=v{v}",
@@ -119,7 +119,7 @@ def _build(name: str, product: Product) -> None:
         command = ["build", "-mod=mod", "-trimpath", "-ldflags", ldflags, "-o", partial, package]
         log = folder / f"{item}.log"
         with open(log, "wb") as out:
-            code = _go(go, folder, command, stdout=out, stderr=out).returncode
+            code = run_go(go, folder, command, stdout=out, stderr=out).returncode
         if code != 0:
             tail = "".join(log.read_text().splitlines(keepends=True)[-20:])
             raise SystemExit(f"{tail}cluster: {item}: go build failed, see {os.path.relpath(log)}")
@@ -137,7 +137,7 @@ def _go_mod(go: str, folder: Path, name: str, product: Product) -> str:
     if product.staging:
         (folder / "go.mod").write_text("\n".join(lines[:2]) + "\n")  # any module may ask for one
         wanted = f"{product.module}@v{product.version}"
-        found = _go(go, folder, ["mod", "download", "-json", wanted], stdout=subprocess.PIPE)
+        found = run_go(go, folder, ["mod", "download", "-json", wanted], stdout=subprocess.PIPE)
         found.check_returncode()
         theirs = Path(json.loads(found.stdout)["GoMod"]).read_text()
         for sibling in re.findall(r"^\s*(\S+) v0\.0\.0(?:\s|$)", theirs, re.MULTILINE):
@@ -145,7 +145,7 @@ def _go_mod(go: str, folder: Path, name: str, product: Product) -> str:
     return "\n".join(lines) + "\n"
 
 
-def _go(go: str, folder: Path, args: list, **kwargs) -> subprocess.CompletedProcess:
+def run_go(go: str, folder: Path, args: list, **kwargs) -> subprocess.CompletedProcess:
     # Two compilers at low priority: a developer keeps working while this runs.
     env = {**os.environ, "GOFLAGS": "-p=2 -buildvcs=false", "CGO_ENABLED": "0"}
     env |= {"GOTOOLCHAIN": "local", "GOWORK": "off"}

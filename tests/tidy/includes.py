@@ -16,9 +16,11 @@ ARROWS = {
     "local/apiserver/journal": ("base",),
     "local/apiserver/patch": ("local/apiserver/model", "base"),
     "local/apiserver/schema": ("local/apiserver/model", "base"),
+    "local/apiserver/protobuf": ("operator/kube", "base"),
     "local/apiserver/kinds": ("local/apiserver/model", "local/apiserver/schema", "operator/kube",
                               "base"),
-    "local/apiserver/core": ("local/apiserver/model", "operator/kube", "base"),
+    "local/apiserver/core": ("local/apiserver/model", "local/apiserver/protobuf", "operator/kube",
+                             "base"),
     "local/apiserver/rules": ("local/apiserver/model", "local/apiserver/patch",
                               "local/apiserver/schema", "local/apiserver/kinds",
                               "local/apiserver/core", "operator/kube", "base"),
@@ -35,9 +37,9 @@ ARROWS = {
     "tests/kit": ("operator/controller", "operator/kube", "base"),
     "tests": ("tests/kit", "operator/controller", "operator/kube", "base", "examples",
               "local/apiserver/model", "local/apiserver/patch", "local/apiserver/schema",
-              "local/apiserver/kinds", "local/apiserver/core", "local/apiserver/rules",
-              "local/apiserver/journal", "local/apiserver/front", "local/scheduler",
-              "local/kubelet", "local/cluster", "cli"),
+              "local/apiserver/protobuf", "local/apiserver/kinds", "local/apiserver/core",
+              "local/apiserver/rules", "local/apiserver/journal", "local/apiserver/front",
+              "local/scheduler", "local/kubelet", "local/cluster", "cli"),
 }
 # A test or fixture beside its source may also use the test kit.
 TEST_EXTRA = ("tests/kit",)

@@ -7,6 +7,7 @@
 
 #include "local/apiserver/core/deletion.hpp"
 #include "local/apiserver/core/garbage.hpp"
+#include "local/apiserver/core/logs.hpp"
 #include "local/apiserver/core/metadata.hpp"
 #include "local/apiserver/core/patching.hpp"
 #include "local/apiserver/core/read.hpp"
@@ -75,6 +76,10 @@ Outcome<Reply> on_subresource(ServerState& state, Request& request) {
     return update(state, request);
   if (part == "binding" && pods && posts) return bind_pod(state, request);
   if (part == "eviction" && pods && posts) return evict_pod(state, request);
+  if (part == "log" && pods) {
+    if (request.call->method != "GET") return not_supported(request);
+    return read_log(state, request);
+  }
   if (state.rules.reviews(info, part)) {
     if (!posts) return not_supported(request);
     return review_subresource(state, request);

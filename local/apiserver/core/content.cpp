@@ -12,6 +12,7 @@ namespace {
 
 constexpr std::string_view kServed = "application/json";
 constexpr std::string_view kRead = "application/json, application/yaml";
+constexpr std::string_view kProtobuf = "application/vnd.kubernetes.protobuf";
 
 std::string_view trimmed(std::string_view text) {
   while (!text.empty() && (text.front() == ' ' || text.front() == '\t')) text.remove_prefix(1);
@@ -126,10 +127,12 @@ Outcome<Accepted> negotiate(std::string_view accept) {
   return not_acceptable(kServed);
 }
 
-Outcome<BodyFormat> body_format(std::string_view content_type) {
+Outcome<BodyFormat> body_format(std::string_view content_type, bool protobuf) {
   const std::string type = media_type(content_type);
   if (type.empty() || type == "application/json" || type == "*/*") return BodyFormat::kJson;
   if (type == "application/yaml") return BodyFormat::kYaml;
+  if (type != kProtobuf) return unsupported_media_type(fmt::format("{}, {}", kRead, kProtobuf));
+  if (protobuf) return BodyFormat::kProtobuf;
   return unsupported_media_type(kRead);
 }
 

@@ -1,4 +1,4 @@
-// Bytes to values and back: request bodies (JSON, YAML) and what a client accepts.
+// Bytes to values and back: request bodies (JSON, YAML, protobuf) and what a client accepts.
 //
 // Pure. Failure: a Status with the text Kubernetes gives. Bodies are bounded in size and depth.
 #pragma once
@@ -25,9 +25,10 @@ struct Accepted {
 };
 Outcome<Accepted> negotiate(std::string_view accept);
 
-enum class BodyFormat : std::uint8_t { kJson, kYaml };
-// By the content type; JSON when there is none. Another type is 415.
-Outcome<BodyFormat> body_format(std::string_view content_type);
+enum class BodyFormat : std::uint8_t { kJson, kYaml, kProtobuf };
+// By the content type; JSON when there is none. Another type is 415. Protobuf is for kinds that are
+// built in.
+Outcome<BodyFormat> body_format(std::string_view content_type, bool protobuf);
 // "application/json" of "Application/JSON; charset=utf-8".
 std::string media_type(std::string_view header);
 
@@ -35,7 +36,7 @@ struct Body {
   Json value = {};
   std::vector<std::string> duplicates = {};  // duplicate field "spec.x"
 };
-// The parser's complaint is the error.
+// The parser's complaint is the error. For JSON and YAML.
 Outcome<Body> parse_body(std::string_view bytes, BodyFormat format);
 
 }  // namespace amdahl::local

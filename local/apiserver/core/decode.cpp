@@ -4,6 +4,7 @@
 
 #include "local/apiserver/core/metadata.hpp"
 #include "local/apiserver/core/stored_object.hpp"
+#include "local/apiserver/protobuf/body.hpp"
 
 namespace amdahl::local {
 namespace {
@@ -79,12 +80,24 @@ Outcome<Done> check_strict(Request& request, const Json& object, std::vector<std
   return Done{};
 }
 
+Outcome<Body> read_protobuf(const Request& request, bool deletes) {
+  const std::string api_version = request.info->api_version();
+  const std::string_view kind = deletes ? "DeleteOptions" : std::string_view(request.info->kind);
+  auto read = read_protobuf_body(request.call->body, {.api_version = api_version, .kind = kind});
+  if (read) return Body{.value = std::move(*read)};
+  return unrecognized(request, read.error().context);
+}
+
 }  // namespace
 
 Outcome<Body> read_body(const ServerState& state, const Request& request) {
   if (request.call->body.size() > state.options.body_bytes_max)
     return body_too_large(state.options.body_bytes_max);
-  OUTCOME_TRY(const BodyFormat format, body_format(request.call->content_type));
+  // The options of a delete and a Scale are built in, whatever they are for.
+  const bool deletes = request.call->method == "DELETE";
+  const bool builtin = !request.info->custom || deletes || request.route.subresource == "scale";
+  OUTCOME_TRY(const BodyFormat format, body_format(request.call->content_type, builtin));
+  if (format == BodyFormat::kProtobuf) return read_protobuf(request, deletes);
   auto body = parse_body(request.call->body, format);
   if (!body)
     return unrecognized(request, fmt::format("couldn't get version/kind; json parse error: {}",

@@ -12,24 +12,6 @@ namespace {
 constexpr std::size_t kFieldManagerMax = 128;
 constexpr std::string_view kMetaGroup = "meta.k8s.io";
 
-Outcome<std::int64_t> integer(const std::string& text) {
-  std::int64_t value = 0;
-  const char* end = text.data() + text.size();
-  const auto [at, error] = std::from_chars(text.data(), end, value);
-  if (error == std::errc::result_out_of_range)
-    return bad_request(fmt::format("strconv.ParseInt: parsing \"{}\": value out of range", text));
-  if (error != std::errc() || at != end)
-    return bad_request(fmt::format("strconv.ParseInt: parsing \"{}\": invalid syntax", text));
-  return value;
-}
-
-// Everything but a plain no is yes, also nothing at all: "?watch".
-bool truth(const std::string& text) {
-  std::string lower = text;
-  for (char& c : lower) c = c >= 'A' && c <= 'Z' ? static_cast<char>(c - 'A' + 'a') : c;
-  return lower != "false" && lower != "0";
-}
-
 bool read_text(const std::string& key, const std::string& value, Query& query) {
   struct Row {
     std::string_view key = {};
@@ -49,17 +31,17 @@ bool read_text(const std::string& key, const std::string& value, Query& query) {
 
 bool read_bool(const std::string& key, const std::string& value, Query& query) {
   if (key == "watch")
-    query.watch = truth(value);
+    query.watch = parse_truth(value);
   else if (key == "allowWatchBookmarks")
-    query.bookmarks = truth(value);
+    query.bookmarks = parse_truth(value);
   else if (key == "sendInitialEvents")
-    query.send_initial_events = truth(value);
+    query.send_initial_events = parse_truth(value);
   else if (key == "force")
-    query.force = truth(value);
+    query.force = parse_truth(value);
   else if (key == "orphanDependents")
-    query.orphan_dependents = truth(value);
+    query.orphan_dependents = parse_truth(value);
   else if (key == "pretty")
-    query.pretty = truth(value);
+    query.pretty = parse_truth(value);
   else
     return false;
   return true;
@@ -75,11 +57,11 @@ Outcome<Done> read_one(const std::string& key, const std::string& value, Query& 
   } else if (key == "fieldSelector") {
     OUTCOME_TRY(query.fields, FieldSelector::parse(value));
   } else if (key == "limit" && !value.empty()) {
-    OUTCOME_TRY(query.limit, integer(value));
+    OUTCOME_TRY(query.limit, parse_integer(value));
   } else if (key == "timeoutSeconds") {
-    OUTCOME_TRY(query.timeout_seconds, integer(value));
+    OUTCOME_TRY(query.timeout_seconds, parse_integer(value));
   } else if (key == "gracePeriodSeconds") {
-    OUTCOME_TRY(query.grace_period_seconds, integer(value));
+    OUTCOME_TRY(query.grace_period_seconds, parse_integer(value));
   } else if (key == "dryRun") {
     query.dry_run.push_back(value);
   } else if (key == "propagationPolicy") {
@@ -149,6 +131,23 @@ bool printable(std::string_view text) {
 }
 
 }  // namespace
+
+Outcome<std::int64_t> parse_integer(const std::string& text) {
+  std::int64_t value = 0;
+  const char* end = text.data() + text.size();
+  const auto [at, error] = std::from_chars(text.data(), end, value);
+  if (error == std::errc::result_out_of_range)
+    return bad_request(fmt::format("strconv.ParseInt: parsing \"{}\": value out of range", text));
+  if (error != std::errc() || at != end)
+    return bad_request(fmt::format("strconv.ParseInt: parsing \"{}\": invalid syntax", text));
+  return value;
+}
+
+bool parse_truth(const std::string& text) {
+  std::string lower = text;
+  for (char& c : lower) c = c >= 'A' && c <= 'Z' ? static_cast<char>(c - 'A' + 'a') : c;
+  return lower != "false" && lower != "0";
+}
 
 Outcome<Query> parse_query_options(const Parameters& parameters) {
   Query query;

@@ -39,6 +39,11 @@ struct Query {
   bool dry() const { return !dry_run.empty(); }
 };
 
+// One value, with the text of Go's own parser when it is no number.
+Outcome<std::int64_t> parse_integer(const std::string& text);
+// Everything but a plain no is yes, also nothing at all: "?watch".
+bool parse_truth(const std::string& text);
+
 Outcome<Query> parse_query_options(const Parameters& parameters);
 
 // The rules that tie list and watch options together; a breach is 422.

@@ -21,12 +21,15 @@
 
 namespace amdahl::local {
 
+class PodLogs;
+
 struct Options {
   HistoryLimits history = {};
   std::size_t body_bytes_max = kBodyBytesMax;
   std::chrono::seconds bookmark_every{60};
   std::chrono::seconds watch_life_min{1800};  // without timeoutSeconds: this up to twice this
   std::size_t garbage_per_tick_max = 500;
+  PodLogs* pod_logs = nullptr;  // without it, pods/NAME/log is refused
 };
 
 // An object that goes by itself, unless it was written again: an Event.

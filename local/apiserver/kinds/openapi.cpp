@@ -47,16 +47,19 @@ Json reference(const std::string& name) {
   return {{"$ref", std::string(kRef) + name}};
 }
 
-Json body_of(const std::string& schema, std::string_view action) {
+// kubectl apply reads here whether a kind knows strategic merge patches; custom ones do not.
+Json body_of(const Kind& kind, const std::string& schema, std::string_view action) {
   Json content = Json::object();
   if (action != "patch") {
     content["*/*"] = {{"schema", reference(schema)}};
     return {{"content", std::move(content)}};
   }
-  for (const char* type :
-       {"application/apply-patch+yaml", "application/json-patch+json",
-        "application/merge-patch+json", "application/strategic-merge-patch+json"}) {
+  for (const char* type : {"application/apply-patch+yaml", "application/json-patch+json",
+                           "application/merge-patch+json"}) {
     content[type] = {{"schema", {{"type", "object"}}}};
+  }
+  if (kind.builtin) {
+    content["application/strategic-merge-patch+json"] = {{"schema", {{"type", "object"}}}};
   }
   return {{"content", std::move(content)}, {"required", true}};
 }
@@ -76,7 +79,7 @@ Json operation(const Kind& kind, const std::string& schema, std::string_view act
         Json::array({parameter("dryRun", "string"), parameter("fieldManager", "string"),
                      parameter("fieldValidation", "string")});
     if (action == "patch") entry["parameters"].push_back(parameter("force", "boolean"));
-    entry["requestBody"] = body_of(schema, action);
+    entry["requestBody"] = body_of(kind, schema, action);
   }
   if (action == "delete") {
     entry["parameters"] =

@@ -64,6 +64,7 @@ TEST_CASE("OpenAPI paths name the kind, the action and fieldValidation") {
   std::set<std::string> names;
   for (const Json& parameter : patch.at("parameters")) names.insert(parameter.at("name"));
   CHECK(names == std::set<std::string>{"dryRun", "fieldManager", "fieldValidation", "force"});
+  CHECK(patch.at("requestBody").at("content").size() == 3);  // no strategic merge
   const Json& widget = document->at("components").at("schemas").at("com.example.v1.Widget");
   CHECK(widget.at("properties").at("spec").at("properties").at("size").at("type") == "integer");
   CHECK(document->at("paths").contains("/apis/example.com/v1/gears/{name}"));

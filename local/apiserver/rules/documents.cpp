@@ -39,6 +39,20 @@ Json version_document() {
           {"goVersion", ""}, {"compiler", "clang"}, {"platform", "linux/amd64"}};
 }
 
+// kubectl asks the old form about kinds that the new one does not have. It has none either: without
+// this document kubectl would blame the server and not say that the kind is unknown.
+Document openapi_v2(std::string_view accept) {
+  constexpr std::string_view kProtobuf =
+      "\x0a\x03\x32.0"                             // swagger
+      "\x12\x12\x0a\x0aKubernetes\x12\x04\x31.34"  // info: title, version
+      "\x42";                                      // paths: none
+  if (accept.find("proto-openapi.spec.v2") == std::string_view::npos)
+    return {.body = R"({"swagger":"2.0","info":{"title":"Kubernetes","version":"1.34"},)"
+                    R"("paths":{}})"};
+  return {.content_type = "application/com.github.proto-openapi.spec.v2.v1.0+protobuf",
+          .body = std::string(kProtobuf) + '\0'};
+}
+
 std::optional<Document> groups(const KindTable& kinds, std::string_view path) {
   if (path == "/api/v1") return json_document(api_resource_list(kinds, "", "v1"));
   if (!path.starts_with("/apis/")) return std::nullopt;
@@ -62,6 +76,7 @@ std::optional<Document> ServedKinds::document(std::string_view path,
     }
     return json_document(path == "/api" ? api_versions(address_) : api_group_list(kinds_));
   }
+  if (path == "/openapi/v2") return openapi_v2(accept);
   if (path == kOpenApi) return json_document(openapi_index(kinds_));
   if (!path.starts_with(kOpenApi)) return groups(kinds_, path);
   path.remove_prefix(kOpenApi.size());

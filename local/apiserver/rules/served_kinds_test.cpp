@@ -164,8 +164,9 @@ TEST_CASE("ServedKinds: events are one storage under two groups") {
 
 TEST_CASE("ServedKinds: discovery, OpenAPI and the version are there") {
   TestCluster cluster;
-  for (const char* path : {"/api", "/apis", "/api/v1", "/apis/apps", "/apis/apps/v1", "/version",
-                           "/openapi/v3", "/openapi/v3/api/v1", "/openapi/v3/apis/apps/v1"}) {
+  for (const char* path :
+       {"/api", "/apis", "/api/v1", "/apis/apps", "/apis/apps/v1", "/version", "/openapi/v2",
+        "/openapi/v3", "/openapi/v3/api/v1", "/openapi/v3/apis/apps/v1"}) {
     CAPTURE(path);
     CHECK(cluster.get(path).status == 200);
   }
