@@ -1,0 +1,107 @@
+#include "cli/command_line.hpp"
+
+#include <catch2/catch.hpp>
+#include <vector>
+
+#include "cli/resource_names.hpp"
+
+namespace amdahl::cli {
+namespace {
+
+// The command line without a process: what it prints, and its exit code.
+struct Said {
+  int code = -1;
+  std::string out = {};
+  std::string err = {};
+};
+
+Said say(std::vector<const char*> words) {
+  words.insert(words.begin(), "amdahl");
+  ManualClock clock;
+  Said said;
+  Program program{.clock = clock};
+  program.terminal = {.out = [&](std::string_view text) { said.out += text; },
+                      .err = [&](std::string_view text) { said.err += text; },
+                      .input = [](std::size_t) { return Result<std::string>(""); },
+                      .confirm = [](std::string_view) { return false; }};
+  program.environment.variables["HOME"] = "/nowhere";
+  said.code = run(program, words);
+  return said;
+}
+
+TEST_CASE("Every verb has help with an example") {
+  const std::vector<std::vector<const char*>> verbs = {
+      {},        {"local", "up"}, {"local", "status"}, {"local", "down"}, {"local", "reset"},
+      {"apply"}, {"get"},         {"delete"},          {"logs"},          {"completion"}};
+  for (std::vector<const char*> words : verbs) {
+    words.push_back("--help");
+    const Said said = say(words);
+    INFO(said.out);
+    CHECK(said.code == kDone);
+    CHECK_THAT(said.out, Catch::Contains("Example"));
+    CHECK(said.err.empty());
+    for (std::size_t at = 0; at < said.out.size();) {
+      const std::size_t end = said.out.find('\n', at);
+      CHECK(end - at <= 120);
+      at = end + 1;
+    }
+  }
+}
+
+TEST_CASE("A wrong command line is refused with its own exit code") {
+  for (const std::vector<const char*>& words : std::vector<std::vector<const char*>>{
+           {}, {"nonsense"}, {"local"}, {"local", "up", "--nodes", "0"}, {"get"}, {"logs"}}) {
+    const Said said = say(words);
+    CHECK(said.code == kWrongUsage);
+    CHECK_THAT(said.err, Catch::StartsWith("amdahl: ") && Catch::Contains("--help"));
+    CHECK(said.out.empty());
+  }
+}
+
+TEST_CASE("A verb that fails says so on standard error") {
+  const Said said = say({"get", "pods", "--kubeconfig", "/nowhere/config"});
+  CHECK(said.code == kFailed);
+  CHECK_THAT(said.err, Catch::StartsWith("amdahl: ") && Catch::Contains("/nowhere/config"));
+  CHECK(say({"local", "status"}).code == kNotRunning);
+}
+
+TEST_CASE("Words name kinds and objects as kubectl reads them") {
+  struct Row {
+    std::vector<std::string> words;
+    std::string meaning;  // "type:name,name type:..."; "" for a refusal
+  };
+  const Row rows[] = {
+      {{"pods"}, "pods:"},
+      {{"pods", "a", "b"}, "pods:a,b,"},
+      {{"pods,svc"}, "pods: svc:"},
+      {{"pod/a", "svc/b"}, "pod:a, svc:b,"},
+      {{"deployments.apps/a"}, "deployments.apps:a,"},
+      {{}, ""},
+      {{","}, ""},
+      {{"pods,svc", "a"}, ""},
+      {{"pod/a", "b"}, ""},
+      {{"pod", "svc/b"}, ""},
+      {{"pod/"}, ""},
+      {{"/a"}, ""},
+  };
+  for (const Row& row : rows) {
+    const auto targets = parse_targets(row.words);
+    std::string meaning;
+    for (const Target& target : targets ? *targets : std::vector<Target>()) {
+      meaning += (meaning.empty() ? "" : " ") + target.type + ":";
+      for (const std::string& name : target.names) meaning += name + ",";
+    }
+    CHECK(meaning == row.meaning);
+  }
+}
+
+TEST_CASE("A kind is named with its group") {
+  CHECK(kind_word({.group = "", .version = "v1", .plural = "configmaps", .kind = "ConfigMap"}) ==
+        "configmap");
+  CHECK(kind_word(
+            {.group = "apps", .version = "v1", .plural = "deployments", .kind = "Deployment"}) ==
+        "deployment.apps");
+}
+
+}  // namespace
+}  // namespace amdahl::cli

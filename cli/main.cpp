@@ -1,0 +1,53 @@
+// amdahl: the command line. What it does is in command_line.cpp and one file a verb.
+#include <unistd.h>
+
+#include <cerrno>
+#include <cstdio>
+#include <cstdlib>
+#include <iostream>
+#include <string>
+
+#include "cli/command_line.hpp"
+
+namespace {
+using namespace amdahl;
+
+void write_all(std::FILE* stream, std::string_view text) {
+  std::fwrite(text.data(), 1, text.size(), stream);
+  std::fflush(stream);
+}
+
+Result<std::string> read_input(std::size_t bytes_max) {
+  std::string text;
+  char buffer[16 * 1024];
+  while (std::cin.read(buffer, sizeof buffer), std::cin.gcount() > 0) {
+    text.append(buffer, static_cast<std::size_t>(std::cin.gcount()));
+    if (text.size() > bytes_max)
+      return fail(Errc::kTooLarge, "standard input has more than {} bytes", bytes_max);
+  }
+  return text;
+}
+
+bool confirm(std::string_view question) {
+  if (::isatty(STDIN_FILENO) != 1) return false;
+  write_all(stdout, std::string(question) + " [y/N] ");
+  std::string answer;
+  std::getline(std::cin, answer);
+  return answer == "y" || answer == "Y" || answer == "yes";
+}
+
+}  // namespace
+
+int main(int argc, char** argv) {
+  RealClock clock;
+  cli::Program program{.clock = clock,
+                       .seed = static_cast<std::uint64_t>(clock.wall().time_since_epoch().count()),
+                       .environment = kube::process_environment(),
+                       .terminal = {.out = [](std::string_view text) { write_all(stdout, text); },
+                                    .err = [](std::string_view text) { write_all(stderr, text); },
+                                    .live = ::isatty(STDOUT_FILENO) == 1,
+                                    .input = read_input,
+                                    .confirm = confirm},
+                       .exit_at_once = [] { std::_Exit(cli::kFailed); }};
+  return cli::run(program, {argv, static_cast<std::size_t>(argc)});
+}

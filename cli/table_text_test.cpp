@@ -1,0 +1,60 @@
+#include "cli/table_text.hpp"
+
+#include <catch2/catch.hpp>
+#include <nlohmann/json.hpp>
+
+namespace amdahl::cli {
+namespace {
+
+Json row(const Json& cells, const std::string& ns = "n") {
+  return {{"cells", cells}, {"object", {{"metadata", {{"namespace", ns}}}}}};
+}
+
+Json table(const Json& rows) {
+  return {{"kind", "Table"},
+          {"columnDefinitions",
+           {{{"name", "Name"}, {"type", "string"}},
+            {{"name", "Ready"}, {"type", "string"}},
+            {{"name", "Node"}, {"type", "string"}, {"priority", 1}}}},
+          {"rows", rows}};
+}
+
+TEST_CASE("A table is columns as wide as their widest cell") {
+  TableText text({});
+  REQUIRE(text.add(table(Json::array({row({"a", "1/1", "x"})}))));
+  REQUIRE(text.add(table(Json::array({row({"longer", 2, "y"})}))));
+  CHECK(text.header() == "NAME     READY\n");
+  CHECK(text.take_rows() == "a        1/1\nlonger   2\n");
+  CHECK(text.empty());
+}
+
+TEST_CASE("A table shows namespaces, less important columns and kinds when asked") {
+  TableText text({.wide = true, .with_namespace = true, .prefix = "pod/"});
+  REQUIRE(text.add(table(Json::array({row({"a", nullptr, true}, "research")}))));
+  CHECK(text.header() == "NAMESPACE   NAME    READY   NODE\n");
+  CHECK(text.take_rows() == "research    pod/a           true\n");
+}
+
+TEST_CASE("A table stays in line while it is watched") {
+  TableText text({});
+  REQUIRE(text.add(table(Json::array({row({"longer", "1", ""})}))));
+  CHECK(text.take_rows() == "longer   1\n");
+  REQUIRE(text.add({{"kind", "Table"}, {"rows", Json::array({row({"a", "2", ""})})}}));
+  CHECK(text.take_rows() == "a        2\n");
+}
+
+TEST_CASE("A table counts characters and shows one line of each cell") {
+  TableText text({});
+  REQUIRE(text.add(table(Json::array({row({"\u00e4\u00f6", "x\ny", ""}),
+                                      row({"abc", "\x1b[31m", ""}), row(Json::array({"few"}))}))));
+  CHECK(text.take_rows() == "\u00e4\u00f6     x...\nabc     [31m\nfew    \n");
+}
+
+TEST_CASE("What is no table is refused") {
+  TableText text({});
+  for (const Json& other : {Json(), Json::array(), Json{{"kind", "PodList"}}})
+    CHECK(text.add(other).error().code == Errc::kCorrupt);
+}
+
+}  // namespace
+}  // namespace amdahl::cli

@@ -1,0 +1,27 @@
+// The verbs of `amdahl`: each adds itself to the command line, and sets the action when it is
+// chosen. One file a verb; CLI11 stays out of headers, because it is slow to compile.
+#pragma once
+
+#include "cli/program.hpp"
+
+namespace CLI {
+class App;
+}  // namespace CLI
+
+namespace amdahl::cli {
+
+void add_local(CLI::App& app, Program& program, Action& action);
+void add_local_up(CLI::App& local, Program& program, Action& action);
+void add_local_serve(CLI::App& local, Program& program, Action& action);
+void add_local_status(CLI::App& local, Program& program, Action& action);
+void add_local_down(CLI::App& local, Program& program, Action& action);
+void add_local_reset(CLI::App& local, Program& program, Action& action);
+
+void add_apply(CLI::App& app, Program& program, Action& action);
+void add_get(CLI::App& app, Program& program, Action& action);
+void add_delete(CLI::App& app, Program& program, Action& action);
+void add_logs(CLI::App& app, Program& program, Action& action);
+void add_completion(CLI::App& app, Program& program, Action& action);
+void add_version(CLI::App& app, Program& program, Action& action);
+
+}  // namespace amdahl::cli

@@ -1,0 +1,19 @@
+// Our context in a kubeconfig of the user.
+//
+// The file is replaced in one step and keeps its mode; a symbolic link is followed. Thread: any.
+// Failure: a file that is no kubeconfig is refused and left as it is.
+#pragma once
+
+#include <string>
+
+#include "base/result.hpp"
+#include "local/cluster/kubeconfig_edit.hpp"
+
+namespace amdahl::local {
+
+// The file may be missing; it is made then, with mode 0600. Returns where the text really is.
+Result<std::string> merge_into_file(const std::string& path, const ClusterAddress& address);
+// A file that is missing has nothing of ours.
+Result<void> remove_from_file(const std::string& path);
+
+}  // namespace amdahl::local
