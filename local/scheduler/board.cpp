@@ -11,13 +11,14 @@ namespace {
 
 constexpr std::string_view kPodCount = "pods";
 
-// The rows of a list, in the order of their names.
+// The first of a list, in the order of their names.
 template <class View, class Key>
-std::vector<const View*> in_order(const std::vector<View>& views, Key key) {
+std::vector<const View*> in_order(const std::vector<View>& views, Key key, std::size_t most) {
   std::vector<const View*> sorted;
   sorted.reserve(views.size());
   for (const View& view : views) sorted.push_back(&view);
   std::ranges::stable_sort(sorted, {}, [&](const View* view) { return std::invoke(key, *view); });
+  if (sorted.size() > most) sorted.resize(most);
   return sorted;
 }
 
@@ -90,7 +91,7 @@ std::vector<Want> Board::wants_of(const Resources& wanted) const {
 }
 
 void Board::add_nodes(const ClusterView& seen) {
-  for (const NodeView* view : in_order(seen.nodes, &NodeView::name)) {
+  for (const NodeView* view : in_order(seen.nodes, &NodeView::name, kNodesMax)) {
     NodeRow row{.view = view};
     row.total.assign(resources(), 0);
     for (const Want& has : wants_of(view->allocatable)) row.total[has.resource] = has.amount;
@@ -113,7 +114,7 @@ Index Board::queue_named(const std::string& name) {
 }
 
 void Board::add_queues(const ClusterView& seen) {
-  for (const QueueView* view : in_order(seen.queues, &QueueView::name)) {
+  for (const QueueView* view : in_order(seen.queues, &QueueView::name, kGroupsMax)) {
     QueueRow& row = queues[queue_named(view->name)];
     row.view = view;
     for (const auto& [name, amount] : view->capability) {
@@ -125,7 +126,7 @@ void Board::add_queues(const ClusterView& seen) {
 }
 
 void Board::add_groups(const ClusterView& seen) {
-  for (const GroupView* view : in_order(seen.groups, &GroupView::key)) {
+  for (const GroupView* view : in_order(seen.groups, &GroupView::key, kGroupsMax)) {
     const auto named = seen.priority_classes.find(view->priority_class);
     group_index_.emplace(view->key, static_cast<Index>(groups.size()));
     groups.push_back({.view = view,
@@ -136,10 +137,9 @@ void Board::add_groups(const ClusterView& seen) {
 }
 
 void Board::add_pods(const ClusterView& seen) {
-  const auto sorted = in_order(seen.pods, &PodView::key);
-  pods.reserve(std::min(sorted.size(), kPodsMax));
+  const auto sorted = in_order(seen.pods, &PodView::key, kPodsMax);
+  pods.reserve(sorted.size());
   for (const PodView* view : sorted) {
-    if (pods.size() == kPodsMax) break;
     PodRow row{.view = view, .wants = wants_of(view->requests)};
     row.wants.push_back(wants_of({{std::string(kPodCount), 1}}).front());
     const auto index = static_cast<Index>(pods.size());

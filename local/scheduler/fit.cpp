@@ -18,8 +18,8 @@ constexpr Amount kPerMille = 1'000;
 std::int64_t room_left(const PodRow& pod, const NodeRow& node) {
   std::int64_t left = 0;
   for (const Want& want : pod.wants) {
-    const Amount unit = std::max<Amount>(node.total[want.resource] / kPerMille, 1);
-    left += (node.free[want.resource] - want.amount) / unit;
+    const Amount after = node.free[want.resource] - want.amount;
+    left += after * kPerMille / std::max<Amount>(node.total[want.resource], 1);
   }
   return left;
 }

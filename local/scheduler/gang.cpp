@@ -11,6 +11,8 @@
 namespace amdahl::local::scheduling {
 namespace {
 
+constexpr Amount kShares = 10'000;  // of the cluster; fine enough to tell large from small
+
 // What a try to place a gang came to. Tries that fail leave the board as it was.
 struct Attempt {
   bool placed = false;
@@ -36,10 +38,9 @@ std::vector<Index> by_need(const Board& board, const GroupRow& group, const Gang
 std::vector<Index> by_size(const Board& board, std::vector<Index> order) {
   const auto share = [&](Index pod) {
     Amount most = 0;
-    for (const Want& want : board.pods[pod].wants) {
-      const Amount unit = std::max<Amount>(board.total[want.resource] / 1'000'000, 1);
-      most = std::max(most, want.amount / unit);
-    }
+    for (const Want& want : board.pods[pod].wants)
+      most =
+          std::max(most, want.amount * kShares / std::max<Amount>(board.total[want.resource], 1));
     return -most;
   };
   std::ranges::stable_sort(order, {}, share);

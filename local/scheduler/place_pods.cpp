@@ -135,9 +135,7 @@ Task<Result<controller::Outcome>> PlacePods::apply(Plan plan, controller::Writer
 }
 
 Result<void> PlacePods::dropped(Error error) {
-  // A failed test of a JSON patch is "invalid"; for us it means the same as a conflict.
-  const bool moved_on = error.code == Errc::kConflict || error.code == Errc::kNotFound ||
-                        error.code == Errc::kInvalid;
+  const bool moved_on = error.code == Errc::kConflict || error.code == Errc::kNotFound;
   if (!moved_on) return std::unexpected<Error>(std::move(error));
   log_.info("a write was refused, looking again", {{"error", error}});
   look_again_ = true;
@@ -170,7 +168,12 @@ Task<Result<void>> PlacePods::write_condition(const Unplaced& what, WallTime now
                                      {.kind = kube::PatchKind::kJson,
                                       .field_manager = options_.field_manager,
                                       .subresource = "status"});
-  if (!written) co_return dropped(std::move(written).error());
+  if (!written) {
+    Error error = std::move(written).error();
+    // The server answers a failed test with "invalid"; for us it means: look again.
+    if (error.code == Errc::kInvalid) error.code = Errc::kConflict;
+    co_return dropped(std::move(error));
+  }
   own_.said(what, written->metadata.version);
   co_return Result<void>{};
 }

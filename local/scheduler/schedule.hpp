@@ -17,9 +17,11 @@
 namespace amdahl::local {
 namespace scheduling {
 
-// Further pods, sorted by name, are not looked at. A cluster in one process is far below it.
-inline constexpr std::size_t kPodsMax = 100'000;
-// A larger amount counts as this one (64 Ti), so that sums over kPodsMax cannot overflow.
+// What is beyond these, sorted by name, is not looked at. A cluster in one process is far below.
+inline constexpr std::size_t kNodesMax = 16'384;
+inline constexpr std::size_t kPodsMax = 65'536;
+inline constexpr std::size_t kGroupsMax = 16'384;
+// A larger amount counts as this one (64 Ti), so that sums over all of these cannot overflow.
 inline constexpr Amount kAmountMax = (Amount{1} << 46) - 1;
 // What one placement makes possible (a free queue, a neighbour) is tried in the next round.
 inline constexpr std::size_t kRoundsMax = 64;
