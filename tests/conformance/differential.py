@@ -64,7 +64,8 @@ class Tally:
         best: dict[str, tuple] = {}
         for found in sorted(self.failed, key=lambda found: len(found[1])):
             best.setdefault(found[2].differences[0].group(), found)
-        return sorted(best.values(), key=lambda found: -self.groups[found[2].differences[0].group()])
+        return sorted(best.values(), reverse=True,
+                      key=lambda found: self.groups[found[2].differences[0].group()])
 
     def line(self, start: float) -> str:
         return (f"{self.sequences} sequences, {self.requests} requests to each server, "

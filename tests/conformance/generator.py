@@ -4,6 +4,7 @@ import random
 
 import patches
 import reviews
+import subresources
 from kinds import KINDS, Kind
 from mutate import mutated
 
@@ -38,17 +39,11 @@ class Generator:
 
     def step(self) -> None:
         kind = self.rng.choice(self.kinds)
-        ways = {self.create: 9, self.get: 3, self.read_list: 5, self.update: 6, self.patch: 9,
-                self.apply: 6, self.delete: 5, self.watch: 2, self.delete_collection: 1,
-                self.review: 0.3, self.odd: 0.6}
-        if kind.status:
-            ways[self.status] = 4
-        if kind.scale:
-            ways[self.scale] = 3
-        if kind.plural == "pods":
-            ways |= {self.evict: 1, self.bind: 2}
-        if kind.plural == "serviceaccounts":
-            ways[self.token] = 2
+        ways = {self.create: 9, self.get: 3, self.read_list: 5, self.delete: 5, self.watch: 2,
+                self.delete_collection: 1, self.review: 0.3, self.odd: 0.6}
+        if kind.changes:
+            ways |= {self.update: 6, self.patch: 9, self.apply: 6}
+        ways |= subresources.ways(self, kind)
         self.rng.choices(list(ways), list(ways.values()))[0](kind)
 
     # --- what steps are made of
@@ -90,8 +85,9 @@ class Generator:
         if self.chance(0.1):
             found["finalizers"] = [self.rng.choice(["example.com/a", "example.com/b"])]
         if self.chance(0.1):
-            found["ownerReferences"] = [{"apiVersion": "v1", "kind": "ConfigMap", "name": "o",
-                                         "uid": "11111111-2222-3333-4444-555555555555"}]
+            # An owner that stays: there is no garbage collector beside the real server.
+            found["ownerReferences"] = [{"apiVersion": "v1", "kind": "Namespace",
+                                         "name": "${ns}", "uid": "${uid:s0}"}]
         return found
 
     def body(self, kind: Kind, name: str, wrong: float = 0.08) -> dict:
@@ -191,37 +187,6 @@ class Generator:
                         body=body)
         self.saw(kind, name, step)
 
-    def status(self, kind: Kind) -> None:
-        name = self.known(kind)
-        if self.chance(0.2):
-            step = self.add("get", kind, "GET", self.path(kind, name, "status"))
-        elif self.chance(0.5):
-            change = {"status": kind.status(self.rng)} | ({"metadata": {"labels": {"app": "b"}}}
-                                                         if self.chance(0.3) else {})
-            step = self.add("patch", kind, "PATCH", self.path(kind, name, "status"), body=change,
-                            query=self.write_query(),
-                            headers={"Content-Type": "application/merge-patch+json"})
-        else:
-            body = self.body(kind, name, wrong=0.02) | {"status": kind.status(self.rng)}
-            if version := self.version(kind, name):
-                body.setdefault("metadata", {})["resourceVersion"] = version
-            step = self.add("update", kind, "PUT", self.path(kind, name, "status"), body=body,
-                            query=self.write_query())
-        self.saw(kind, name, step)
-
-    def scale(self, kind: Kind) -> None:
-        name = self.known(kind)
-        path = self.path(kind, name, "scale")
-        replicas = {"spec": {"replicas": self.rng.choice((0, 1, 4, -1))}}
-        if self.chance(0.3):
-            self.add("get scale", kind, "GET", path)
-        elif self.chance(0.5):
-            self.add("patch scale", kind, "PATCH", path, body=replicas, query=self.write_query(),
-                     headers={"Content-Type": "application/merge-patch+json"})
-        else:
-            body = {"apiVersion": "autoscaling/v1", "kind": "Scale", "metadata": {"name": name}}
-            self.add("update scale", kind, "PUT", path, body=body | replicas)
-
     def patch(self, kind: Kind) -> None:
         name = self.known(kind)
         content, body = patches.random_patch(self, kind)
@@ -246,8 +211,9 @@ class Generator:
             which = self.rng.choice(("resourceVersion", "uid"))
             step = self.rng.choice(steps)
             body["preconditions"] = {which: "${" + {"uid": "uid"}.get(which, "rv") + f":{step}}}"}
-        if self.chance(0.3):
-            body["propagationPolicy"] = self.rng.choice(("Background", "Orphan", "Foreground"))
+        # Nobody works off what the other policies leave behind; a job's default is one of them.
+        if self.chance(0.3) or kind.plural == "jobs":
+            body["propagationPolicy"] = "Background"
         if self.chance(0.3):
             body["gracePeriodSeconds"] = self.rng.choice((0, 0, 1, 30))
         if self.chance(0.1):
@@ -257,28 +223,12 @@ class Generator:
         self.add("delete", kind, "DELETE", self.path(kind, name), query=query, body=body or None)
 
     def delete_collection(self, kind: Kind) -> None:
+        if kind.plural == "jobs":
+            return self.delete(kind)
         query = {"labelSelector": "app=a" if kind.namespaced else "seq=${ns},app=a"}
         if kind.namespaced and self.chance(0.5):
             query = {}
         self.add("deletecollection", kind, "DELETE", kind.collection, query=query)
-
-    def evict(self, kind: Kind) -> None:
-        name = self.known(kind)
-        body = {"apiVersion": "policy/v1", "kind": "Eviction", "metadata": {"name": name}}
-        if self.chance(0.3):
-            body["deleteOptions"] = {"gracePeriodSeconds": 0}
-        self.add("evict", kind, "POST", self.path(kind, name, "eviction"), body=body)
-
-    def bind(self, kind: Kind) -> None:
-        name = self.known(kind)
-        body = {"apiVersion": "v1", "kind": "Binding", "metadata": {"name": name},
-                "target": {"kind": "Node", "name": self.rng.choice(("n1", "n2"))}}
-        self.add("bind", kind, "POST", self.path(kind, name, "binding"), body=body)
-
-    def token(self, kind: Kind) -> None:
-        body = {"apiVersion": "authentication.k8s.io/v1", "kind": "TokenRequest",
-                "spec": {"expirationSeconds": self.rng.choice((600, 3600, 10))}}
-        self.add("token", kind, "POST", self.path(kind, self.known(kind), "token"), body=body)
 
     def review(self, kind: Kind) -> None:
         reviews.add_review(self, kind)

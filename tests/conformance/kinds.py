@@ -19,6 +19,7 @@ class Kind:
     scale: bool = False
     custom: bool = False
     fields: tuple[str, ...] = ()  # field selectors worth trying
+    changes: bool = True  # False: no updates and patches; docs/reference/conformance.md says why
     weight: int = 4
 
     @property
@@ -54,11 +55,14 @@ def secret(rng):
     return body
 
 
+PORTS = {"c": 80, "d": 8080, "init": 90}  # one twice would be worth a warning
+
+
 def container(rng, name):
     body = {"name": name, "image": rng.choice(["busybox:1", "busybox", "busybox:latest"])}
     body |= maybe(rng, 0.3, {"command": ["sh", "-c", "true"]})
     body |= maybe(rng, 0.4, {"env": [{"name": "A", "value": rng.choice("123")}, {"name": "B"}]})
-    body |= maybe(rng, 0.3, {"ports": [{"containerPort": rng.choice([80, 8080]), "name": "web"}]})
+    body |= maybe(rng, 0.3, {"ports": [{"containerPort": PORTS[name], "name": name}]})
     body |= maybe(rng, 0.3, {"resources": {
         "requests": {"cpu": rng.choice(["100m", "0.5", "1"]), "memory": "64Mi"},
         "limits": {"cpu": rng.choice(["1", "2000m"]), "memory": rng.choice(["64Mi", "1Gi"])}}})
@@ -147,10 +151,6 @@ def claim(rng):
     return {"spec": spec | maybe(rng, 0.3, {"storageClassName": "fast"})}
 
 
-def claim_status(rng):
-    return {"phase": rng.choice(["Pending", "Bound"]), "accessModes": ["ReadWriteOnce"]}
-
-
 def endpoints(rng):
     return {"subsets": [{"addresses": [{"ip": rng.choice(["10.1.0.1", "10.1.0.2"])}],
                          "ports": [{"port": 80, "name": "web"}]}]}
@@ -235,7 +235,7 @@ def gadget(rng):
 
 
 RBAC = "rbac.authorization.k8s.io"
-KINDS = {kind.plural + (f".{kind.group}" if kind.group == "events.k8s.io" else ""): kind for kind in (
+KINDS = {f"{kind.plural}.{kind.group}": kind for kind in (
     Kind("configmaps", "ConfigMap", config_map, weight=12),
     Kind("secrets", "Secret", secret, fields=("type=Opaque",), weight=5),
     Kind("pods", "Pod", pod, status=pod_status, weight=14,
@@ -248,7 +248,7 @@ KINDS = {kind.plural + (f".{kind.group}" if kind.group == "events.k8s.io" else "
     Kind("events", "Event", new_event, group="events.k8s.io", weight=2,
          fields=("regarding.name=a",)),
     Kind("nodes", "Node", node, namespaced=False, status=node_status, weight=3),
-    Kind("persistentvolumeclaims", "PersistentVolumeClaim", claim, status=claim_status, weight=3),
+    Kind("persistentvolumeclaims", "PersistentVolumeClaim", claim, changes=False, weight=2),
     Kind("endpoints", "Endpoints", endpoints, weight=2),
     Kind("deployments", "Deployment", deployment, group="apps", status=replicated_status,
          scale=True, weight=6),

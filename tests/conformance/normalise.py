@@ -9,6 +9,8 @@
 | continue tokens, signed tokens | <continue>, <token> |
 | cluster addresses and node ports that the server chose | by order of appearance |
 | ages in tables | <age> |
+| the managers of a conflict | sorted: there they come out of a Go map |
+| lists of discovery | maps by name |
 | the order of managedFields | sorted: it depends on which second a write fell into |
 """
 
@@ -20,6 +22,7 @@ TIME = re.compile(rf"\b{RUN_YEARS}-\d\d-\d\dT\d\d:\d\d:\d\d(\.\d+)?Z")
 ADDRESS = re.compile(r"\b10\.96\.\d+\.\d+\b")
 VERSION_IN_TEXT = re.compile(r"(ResourceVersion in (?:the precondition|record) [^()]*\()(\d+)\)")
 AGE_COLUMNS = {"Age", "Last Seen", "First Seen", "Created At", "Born"}
+DISCOVERY = {"APIGroupList": "groups", "APIResourceList": "resources"}
 NODE_PORTS = range(30000, 32768)
 
 
@@ -71,10 +74,14 @@ class Normaliser:
         if isinstance(value, dict):
             if value.get("kind") == "Table":
                 value = self._without_ages(value)
+            elif value.get("kind") in DISCOVERY:
+                value = _by_name(value, DISCOVERY[value["kind"]])
             return {self._text(key, ()): self.normal(value[key], (*path, key))
                     for key in sorted(value)}
         if isinstance(value, list):
             items = [self.normal(item, path) for item in value]
+            if path[-1:] == ("causes",):
+                items = _conflicts_by_manager(items)
             return sorted(items, key=_entry_order) if path[-1:] == ("managedFields",) else items
         if isinstance(value, str):
             return self._text(value, path)
@@ -117,6 +124,18 @@ class Normaliser:
                     cells[at] = "<age>"
             rows.append({**row, "cells": cells})
         return {**table, "rows": rows}
+
+
+def _by_name(document: dict, member: str) -> dict:
+    """Discovery lists as maps, so that an entry of one server alone does not move the others."""
+    entries = document.get(member) or []
+    return {**document, member: {entry.get("name", ""): entry for entry in entries}}
+
+
+def _conflicts_by_manager(causes: list) -> list:
+    if not all(isinstance(c, dict) and c.get("reason") == "FieldManagerConflict" for c in causes):
+        return causes
+    return sorted(causes, key=lambda cause: cause.get("message", ""))
 
 
 def _entry_order(entry) -> tuple:

@@ -21,7 +21,8 @@ def add_review(generator, kind) -> None:
     if plural == "tokenreviews":
         spec = {"token": "nobody-has-this-token"}
     if generator.chance(0.15):
-        spec = rng.choice(({}, {"user": "x"}, {"nonResourceAttributes": {"path": "/x", "verb": "get"}}))
+        path = {"nonResourceAttributes": {"path": "/x", "verb": "get"}}
+        spec = rng.choice(({}, {"user": "x"}, path))
     body = {"apiVersion": f"{group}/v1", "kind": name, "spec": spec}
     generator.add("review", plural, "POST", f"/apis/{group}/v1/{plural}", body=body)
 
@@ -34,7 +35,8 @@ def add_odd(generator, kind) -> None:
 
 
 def _definition(generator, kind) -> None:
-    body = {**WIDGET, "metadata": {"name": WIDGET["metadata"]["name"].replace("widgets", "wodgets")}}
+    name = WIDGET["metadata"]["name"].replace("widgets", "wodgets")
+    body = {**WIDGET, "metadata": {"name": name}}
     names = {**WIDGET["spec"]["names"], "plural": "wodgets", "singular": "wodget", "kind": "Wodget",
              "listKind": "WodgetList", "shortNames": ["wod"]}
     body["spec"] = {**WIDGET["spec"], "names": names}

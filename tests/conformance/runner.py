@@ -24,11 +24,14 @@ class Connection:
         self._http = server._new_connection(timeout=30)  # noqa: SLF001: both clients have it
 
     def send(self, method: str, target: str, body: bytes | None, headers: dict) -> dict:
-        try:
-            return _answer(self._request(self._http, method, target, body, headers))
-        except (http.client.HTTPException, OSError):
-            self._http.close()  # a server may end a kept connection after a refusal
-            return _answer(self._request(self._http, method, target, body, headers))
+        failure = ""
+        for _ in range(2):  # a server may have ended a kept connection after a refusal
+            try:
+                return _answer(self._request(self._http, method, target, body, headers))
+            except (http.client.HTTPException, OSError) as error:
+                self._http.close()
+                failure = f"no answer: {type(error).__name__}"
+        return {"status": 0, "type": "", "warnings": [], "body": failure}
 
     def open(self, target: str, headers: dict) -> "Stream":
         own = self._server._new_connection(timeout=WATCH_SECONDS_MAX)  # noqa: SLF001

@@ -5,7 +5,7 @@ A step is a dict that can be kept as JSON:
     id       "s3"; answers are referred to by it
     verb     "create", "list", "watch", ..: for counting and for reports
     kind     "pods", ..
-    method, path, query, headers, body    the request; body is JSON or, as {"$text": "..."}, raw text
+    method, path, query, headers, body    the request; {"$text": ".."} is a body of raw text
     settle   a path that is listed before this step, so that the real server's cache is up to date
     marker   of a watch: the apply that ends the reading, {"path", "body"}
 

@@ -46,8 +46,8 @@ def _fewer(steps: list[dict], budget: Budget) -> list[dict]:
 
 def _smaller(steps: list[dict], index: int, budget: Budget) -> list[dict]:
     """Leaves out parts of one step: query parameters, then whatever its body can spare."""
-    for part in ("query", "body", "headers"):
-        spared: set[tuple] = set()
+    for part in ("query", "body"):
+        spared = {("dryRun",)}  # without it a candidate would change what later ones meet
         while True:
             path = next((p for p in _removable(steps[index].get(part)) if p not in spared), None)
             if path is None or budget.left == 0:
@@ -64,4 +64,5 @@ def _smaller(steps: list[dict], index: int, budget: Budget) -> list[dict]:
 
 def _removable(value) -> list[tuple]:
     """Big parts first: the top of a tree before its leaves."""
-    return sorted(places(value), key=lambda path: (len(path), str(path)))
+    spare = [path for path in places(value) if not str(path[-1]).startswith("$")]
+    return sorted(spare, key=lambda path: (len(path), str(path)))
