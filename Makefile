@@ -6,6 +6,8 @@ SHELL := /bin/bash
 .SHELLFLAGS := -euo pipefail -c
 
 T ?= 60
+SEQUENCES ?= 2000
+SEED ?= 1
 JOBS ?= $(shell nproc)
 SPACE := $(subst ,, )
 export NINJA_STATUS ?= [%f/%t, %es]$(SPACE)
@@ -50,6 +52,11 @@ format-check:
 cluster-test: build ## tests against a real etcd and kube-apiserver (first run builds them)
 	@tests/cluster/cluster build
 	@ctest --test-dir build/dev -j1 -L cluster --no-tests=error --output-on-failure
+
+.PHONY: conformance
+conformance: build ## SEQUENCES random sequences to the embedded and to a real API server
+	@tests/cluster/cluster build
+	@python3 tests/conformance/differential.py --sequences $(SEQUENCES) --seed $(SEED)
 
 .PHONY: bench
 bench: setup ## measure beside controller-runtime and kube-rs (about 40 minutes)

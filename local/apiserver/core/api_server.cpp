@@ -23,8 +23,29 @@ Reply page_not_found() {
   return text_reply(404, "404 page not found\n");
 }
 
+Status resource_not_found() {
+  return {.code = 404,
+          .reason = "NotFound",
+          .message = "the server could not find the requested resource",
+          .has_details = true};
+}
+
 Status not_supported(const Request& request) {
-  return method_not_supported(request.info->resource_name(), request.call->method);
+  if (request.info->custom)
+    return method_not_supported(request.info->resource_name(), request.call->method);
+  return {.code = 405,
+          .reason = "MethodNotAllowed",
+          .message = "the server does not allow this method on the requested resource",
+          .has_details = true};
+}
+
+// Below a group and version that are served, an unknown resource is told from an unknown page.
+Outcome<Reply> unknown_resource(const KindRules& rules, const Route& route) {
+  const std::string root = route.group.empty()
+                               ? "/api/" + route.version
+                               : fmt::format("/apis/{}/{}", route.group, route.version);
+  if (!route.group.empty() && !rules.document(root, "application/json")) return page_not_found();
+  return resource_not_found();
 }
 
 Outcome<Reply> on_collection(ServerState& state, Request& request) {
@@ -84,7 +105,8 @@ Outcome<Reply> on_subresource(ServerState& state, Request& request) {
     if (!posts) return not_supported(request);
     return review_subresource(state, request);
   }
-  return page_not_found();
+  if (info.custom) return not_found(info.resource_name(), request.route.name);
+  return resource_not_found();
 }
 
 Outcome<Reply> on_document(const KindRules& rules, const Call& call, const Route& route) {
@@ -163,10 +185,14 @@ Outcome<Reply> ApiServer::answer(const Call& call) {
   Request request{.call = &call, .route = std::move(target.route)};
   const Route& route = request.route;
   request.info = state_.rules.find(route.group, route.version, route.plural);
-  if (request.info == nullptr) return page_not_found();
+  if (request.info == nullptr) return unknown_resource(state_.rules, route);
   OUTCOME_TRY(request.accepted, negotiate(call.accept));
   OUTCOME_TRY(request.query, parse_query_options(target.parameters));
-  return answer_resource(request);
+  if (!request.info->deprecated.empty()) request.warnings.push_back(request.info->deprecated);
+  auto answered = answer_resource(request);
+  Reply reply = answered ? std::move(*answered) : status_reply(answered.error());
+  add_warnings(request, reply);
+  return reply;
 }
 
 Outcome<Reply> ApiServer::answer_resource(Request& request) {

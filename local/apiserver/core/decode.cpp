@@ -44,8 +44,45 @@ bool deeper_than(const Json& json, std::size_t limit) {
   return false;
 }
 
+Status wrong_custom_kind(const Request& request, const Json& object) {
+  const ResourceInfo& info = *request.info;
+  const std::string api_version = text_at(object, "apiVersion");
+  if (api_version != info.api_version())
+    return bad_request(
+        fmt::format("the API version in the data ({}) does not match the expected API version ({})",
+                    api_version, info.api_version()));
+  const std::string kind = text_at(object, "kind");
+  const auto meta = object.find("metadata");
+  return invalid({.group = info.group, .name = kind},
+                 meta == object.end() ? std::string() : text_at(*meta, "name"),
+                 {{.reason = std::string(kCauseInvalid),
+                   .message = fmt::format("Invalid value: \"{}\": must be {}", kind, info.kind),
+                   .field = "kind"}});
+}
+
+// The package that Kubernetes keeps the kinds of a group in.
+std::string package_of(std::string_view group) {
+  if (group.empty() || group == "events.k8s.io") return "core";
+  return std::string(group.substr(0, group.find('.')));
+}
+
+Status wrong_kind(const ServerState& state, const Request& request, const Json& object) {
+  const ResourceInfo& info = *request.info;
+  const std::string kind = text_at(object, "kind");
+  const std::string api_version = text_at(object, "apiVersion");
+  const ResourceInfo* other = state.rules.find_kind(api_version, kind);
+  if (other == nullptr || other->custom)
+    return cannot_be(request, object,
+                     fmt::format("no kind \"{}\" is registered for version \"{}\" in scheme "
+                                 "\"pkg/runtime/scheme.go:110\"",
+                                 kind, api_version));
+  return cannot_be(request, object,
+                   fmt::format("converting ({}.{}) to ({}.{}): unknown conversion", other->version,
+                               kind, package_of(info.group), info.kind));
+}
+
 // A built-in kind may leave out what the path says already; a custom one may not.
-Outcome<Done> check_kind(const Request& request, Json& object) {
+Outcome<Done> check_kind(const ServerState& state, const Request& request, Json& object) {
   const ResourceInfo& info = *request.info;
   for (const char* key : {"apiVersion", "kind"})
     if (object.contains(key) && !object[key].is_string())
@@ -61,13 +98,9 @@ Outcome<Done> check_kind(const Request& request, Json& object) {
   }
   if (kind.empty()) object["kind"] = kind = info.kind;
   if (api_version.empty()) object["apiVersion"] = info.api_version();
-  if (kind != info.kind)
-    return cannot_be(request, object, fmt::format("no kind \"{}\" is served at this path", kind));
-  if (!api_version.empty() && api_version != info.api_version())
-    return bad_request(
-        fmt::format("the API version in the data ({}) does not match the expected API version ({})",
-                    api_version, info.api_version()));
-  return Done{};
+  const bool same_version = api_version.empty() || api_version == info.api_version();
+  if (same_version && kind == info.kind) return Done{};
+  return info.custom ? wrong_custom_kind(request, object) : wrong_kind(state, request, object);
 }
 
 Outcome<Done> check_strict(Request& request, const Json& object, std::vector<std::string> strict) {
@@ -112,10 +145,11 @@ Outcome<Json> read_object(const ServerState& state, Request& request) {
 
 Outcome<Json> check_object(const ServerState& state, Request& request, Json object,
                            std::vector<std::string> strict) {
+  if (object.is_null() && !request.info->custom) object = Json::object();
   if (!object.is_object())
     return unrecognized(request, "couldn't get version/kind; json parse error: not an object");
   if (deeper_than(object, kBodyDepthMax)) return unrecognized(request, "exceeded max depth");
-  OUTCOME_CHECK(check_kind(request, object));
+  OUTCOME_CHECK(check_kind(state, request, object));
   if (auto checked = check_metadata(object); !checked)
     return cannot_be(request, object, checked.error().message);
   OUTCOME_TRY(std::vector<std::string> unknown, state.rules.decode(*request.info, object));
@@ -132,22 +166,22 @@ Outcome<Done> match_path(const Request& request, Json& object) {
   const std::string name = text_at(meta, "name");
   const std::string ns = text_at(meta, "namespace");
   const bool named = !request.route.name.empty();
+  if (request.info->namespaced && !ns.empty() && ns != request.route.ns)
+    return bad_request(
+        "the namespace of the provided object does not match the namespace sent on the request");
+  if (named && name.empty())
+    return bad_request(
+        fmt::format("the name of the object ({} based on URL) was undeterminable: name must be "
+                    "provided",
+                    request.route.name));
   if (named && name != request.route.name)
     return bad_request(
         fmt::format("the name of the object ({}) does not match the name on the URL ({})", name,
                     request.route.name));
-  if (!request.info->namespaced) {
+  if (request.info->namespaced)
+    meta["namespace"] = request.route.ns;
+  else
     meta.erase("namespace");
-    return Done{};
-  }
-  if (!ns.empty() && ns != request.route.ns)
-    return bad_request(
-        named ? fmt::format("the namespace of the object ({}) does not match the namespace on the "
-                            "request ({})",
-                            ns, request.route.ns)
-              : "the namespace of the provided object does not match the namespace sent on the "
-                "request");
-  meta["namespace"] = request.route.ns;
   return Done{};
 }
 

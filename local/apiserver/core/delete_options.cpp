@@ -26,9 +26,9 @@ Outcome<Done> check(const DeleteOptions& options, const std::vector<std::string>
   for (const std::string& one : dry_run) {
     if (one == "All") continue;
     causes.push_back({.reason = std::string(kCauseNotSupported),
-                      .message = fmt::format("Unsupported value: []string{{\"{}\"}}: supported "
+                      .message = fmt::format("Unsupported value: [\"{}\"]: supported "
                                              "values: \"All\"",
-                                             fmt::join(dry_run, "\", \"")),
+                                             fmt::join(dry_run, "\",\"")),
                       .field = "dryRun"});
     break;
   }

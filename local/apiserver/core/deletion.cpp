@@ -154,6 +154,14 @@ Outcome<Deleted> terminate_namespace(ServerState& state, const ResourceInfo& inf
   return Deleted{.object = write_mark(state, info, object, std::move(changed), options.dry)};
 }
 
+void warn_of_orphans(Request& request, const DeleteOptions& options) {
+  if (!request.info->orphans_by_default || options.propagation || options.orphan_dependents) return;
+  request.warnings.emplace_back(
+      "child pods are preserved by default when jobs are deleted; set "
+      "propagationPolicy=Background to remove them or set propagationPolicy=Orphan to suppress "
+      "this warning");
+}
+
 bool namespace_has_finalizers(const StoredObject& object) {
   const Json json = parsed(object);
   const auto spec = json.find("spec");
@@ -196,13 +204,14 @@ Outcome<Deleted> delete_object(ServerState& state, const ResourceInfo& info,
     const bool waits = grace == Grace::kGiven && options.grace_period_seconds.value_or(0) > 0;
     if (pending || waits) return Deleted{.object = left};
   }
-  if (!options.dry) remove_object(state, info, *left);
+  if (!options.dry) left = remove_object(state, info, *left);
   return Deleted{.object = left, .gone = true, .as_status = !info.returns_deleted};
 }
 
 Outcome<Reply> remove(ServerState& state, Request& request) {
   OUTCOME_TRY(DeleteOptions options, read_delete_options(state, request));
   const ResourceInfo& info = *request.info;
+  warn_of_orphans(request, options);
   const ObjectPtr found = state.table.get(request.resource, request.key());
   if (!found) return not_found(info.resource_name(), request.route.name);
   const bool cascades = options.orphan_dependents && !*options.orphan_dependents;
@@ -222,6 +231,7 @@ Outcome<Reply> remove(ServerState& state, Request& request) {
 Outcome<Reply> remove_collection(ServerState& state, Request& request) {
   OUTCOME_CHECK(check_list_options(request.query));
   OUTCOME_TRY(const DeleteOptions options, read_delete_options(state, request));
+  warn_of_orphans(request, options);
   OUTCOME_TRY(const Selection selection, selection_of(state, request));
   const std::uint64_t seen = state.table.version();
   const std::size_t limit =

@@ -38,7 +38,9 @@ struct ResourceInfo {
   bool returns_deleted = false;     // a delete answers with the object and not with a Status
   bool graceful_delete = false;     // pods
   bool orphans_by_default = false;  // a delete without a policy orphans the dependents
+  bool selects_fields = false;      // knows labels of its own for field selectors
   bool observed = false;            // changed() wants to know about writes: CRDs
+  std::string deprecated = {};      // a warning with every answer
   std::chrono::seconds ttl{0};      // after its last write the object goes by itself: Events
 
   std::string api_version() const { return group.empty() ? version : group + "/" + version; }
@@ -97,6 +99,8 @@ class KindRules {
   // `live` is null when the apply creates.
   virtual Outcome<Json> apply(const ResourceInfo& info, const Json* live, const Json& config,
                               const FieldEdit& edit) const = 0;
+  // An object of the kind before anybody set a field: {"spec":{}}. The kind may be gone.
+  virtual Json unset(const ResourceInfo& /*info*/) const { return Json::object(); }
   // Writes metadata.managedFields of `object`; `old` is null for a new one.
   virtual void track(const ResourceInfo& info, const Json* old, Json& object,
                      const FieldEdit& edit) const = 0;

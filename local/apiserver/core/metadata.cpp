@@ -37,9 +37,11 @@ Status wrong_type(const Json& json, std::string_view path, std::string_view want
                   go_kind(json), path, wanted));
 }
 
-bool text_map(const Json& json) {
-  return json.is_object() &&
-         std::ranges::all_of(json, [](const Json& value) { return value.is_string(); });
+Outcome<Done> check_text_map(const Json& json, const std::string& path) {
+  if (!json.is_object()) return wrong_type(json, path, "map[string]string");
+  for (const Json& value : json)
+    if (!value.is_string()) return wrong_type(value, path, "string");
+  return Done{};
 }
 
 Outcome<Done> check_owners(Json& meta) {
@@ -69,8 +71,8 @@ Outcome<Done> check_scalars(const Json& meta) {
     if (const auto found = meta.find(key); found != meta.end() && !found->is_number_integer())
       return wrong_type(*found, std::string("metadata.") + key, "int64");
   for (const char* key : kTextMaps)
-    if (const auto found = meta.find(key); found != meta.end() && !text_map(*found))
-      return wrong_type(*found, std::string("metadata.") + key, "map[string]string");
+    if (const auto found = meta.find(key); found != meta.end())
+      OUTCOME_CHECK(check_text_map(*found, std::string("metadata.") + key));
   return Done{};
 }
 

@@ -17,6 +17,13 @@ constexpr std::string_view kApplyPatch = "application/apply-patch+yaml";
 
 // The config of an apply has to say what it is; unknown fields in it are the client's mistake.
 Outcome<Done> check_config(const ServerState& state, Request& request, const Json& config) {
+  const std::string version = text_at(config, "apiVersion");
+  const std::string kind = text_at(config, "kind");
+  const ResourceInfo& info = *request.info;
+  if (config.is_object() && (version != info.api_version() || kind != info.kind))
+    return bad_request(fmt::format("invalid object type: {}{}, Kind={}",
+                                   version.find('/') == std::string::npos ? "/" : "", version,
+                                   kind));
   Json copy = config;
   auto checked = check_object(state, request, std::move(copy), {});
   if (!checked) return checked.error();
@@ -68,10 +75,13 @@ Outcome<PatchType> patch_type(const ResourceInfo& info, std::string_view content
   if (type == kMergePatch) return PatchType::kMerge;
   if (type == kStrategicPatch && !info.custom) return PatchType::kStrategic;
   if (type == kApplyPatch) return PatchType::kApply;
-  return unsupported_media_type(
-      info.custom
-          ? fmt::format("{}, {}, {}", kJsonPatch, kMergePatch, kApplyPatch)
-          : fmt::format("{}, {}, {}, {}", kJsonPatch, kMergePatch, kStrategicPatch, kApplyPatch));
+  if (info.custom)
+    return unsupported_media_type(
+        fmt::format("{}, {}, {}", kJsonPatch, kMergePatch, kApplyPatch));
+  return Status{.code = 415,
+                .reason = "UnsupportedMediaType",
+                .message = "415: Unsupported Media Type",
+                .has_details = true};
 }
 
 Outcome<Body> read_patch(const ServerState& state, const Request& request, PatchType type) {

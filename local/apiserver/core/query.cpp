@@ -173,9 +173,9 @@ Outcome<Done> check_write_options(const Query& query, std::string_view options) 
         cause(kCauseInvalid, "fieldManager", "Invalid value: a character cannot be printed"));
   if (std::ranges::any_of(query.dry_run, [](const std::string& one) { return one != "All"; }))
     causes.push_back(cause(kCauseNotSupported, "dryRun",
-                           fmt::format("Unsupported value: []string{{\"{}\"}}: supported values: "
+                           fmt::format("Unsupported value: [\"{}\"]: supported values: "
                                        "\"All\"",
-                                       fmt::join(query.dry_run, "\", \""))));
+                                       fmt::join(query.dry_run, "\",\""))));
   static constexpr std::array<std::string_view, 4> kValidations = {"", "Ignore", "Strict", "Warn"};
   if (std::ranges::find(kValidations, query.field_validation) == kValidations.end())
     causes.push_back(cause(kCauseNotSupported, "fieldValidation",

@@ -71,7 +71,7 @@ Outcome<Selection> selection_of(const ServerState& state, const Request& request
                        state.rules.selectable(info, term.field);
     if (known) continue;
     return bad_request(
-        info.custom || info.group.empty()
+        info.custom || (info.group.empty() && info.selects_fields)
             ? fmt::format("field label not supported: {}", term.field)
             : fmt::format("\"{}\" is not a known field selector: only \"metadata.name\", "
                           "\"metadata.namespace\"",

@@ -34,9 +34,10 @@ Json table_row(const KindRules& rules, const RenderAs& as, const StoredObject& o
   return row;
 }
 
-Json list_metadata(const ListMeta& meta) {
+// Lists of custom resources always tell whether they go on.
+Json list_metadata(const ListMeta& meta, bool custom = false) {
   Json json = {{"resourceVersion", std::to_string(meta.version)}};
-  if (!meta.continue_token.empty()) json["continue"] = meta.continue_token;
+  if (custom || !meta.continue_token.empty()) json["continue"] = meta.continue_token;
   if (meta.remaining) json["remainingItemCount"] = *meta.remaining;
   return json;
 }
@@ -45,13 +46,13 @@ Json table(const KindRules& rules, const RenderAs& as, Json metadata) {
   return {{"kind", "Table"},
           {"apiVersion", "meta.k8s.io/" + as.accepted.meta_version},
           {"metadata", std::move(metadata)},
-          {"columnDefinitions", as.table_headers ? rules.table_columns(*as.info) : Json::array()},
+          {"columnDefinitions", as.table_headers ? rules.table_columns(*as.info) : Json()},
           {"rows", Json::array()}};
 }
 
-std::string list_head(std::string_view kind, std::string_view api_version, const ListMeta& meta) {
-  return fmt::format(R"({{"kind":"{}","apiVersion":"{}","metadata":{},"items":[)", kind,
-                     api_version, json_text(list_metadata(meta)));
+std::string list_head(std::string_view kind, std::string_view api_version, const Json& metadata) {
+  return fmt::format(R"({{"kind":"{}","apiVersion":"{}","metadata":{},"items":)", kind,
+                     api_version, json_text(metadata));
 }
 
 std::string prettied(const Request& request, std::string text) {
@@ -59,6 +60,8 @@ std::string prettied(const Request& request, std::string text) {
   const Json json = Json::parse(text, nullptr, false);
   return json.dump(kPrettyIndent, ' ', false, Json::error_handler_t::replace) + "\n";
 }
+
+}  // namespace
 
 void add_warnings(const Request& request, Reply& reply) {
   for (const std::string& warning : request.warnings) {
@@ -70,8 +73,6 @@ void add_warnings(const Request& request, Reply& reply) {
     reply.headers.emplace_back("Warning", fmt::format("299 - \"{}\"", quoted));
   }
 }
-
-}  // namespace
 
 Json in_version(const KindRules& rules, const ResourceInfo& info, Json object) {
   if (text_at(object, "apiVersion") == info.api_version()) return object;
@@ -107,9 +108,12 @@ std::string render_list(const KindRules& rules, const RenderAs& as, const ListMe
     return json_text(json);
   }
   const bool whole = as.accepted.form == ObjectForm::kWhole;
-  std::string text = whole ? list_head(as.info->list_kind, as.info->api_version(), meta)
+  const Json metadata = list_metadata(meta, whole && as.info->custom);
+  std::string text = whole ? list_head(as.info->list_kind, as.info->api_version(), metadata)
                            : list_head("PartialObjectMetadataList",
-                                       "meta.k8s.io/" + as.accepted.meta_version, meta);
+                                       "meta.k8s.io/" + as.accepted.meta_version, metadata);
+  if (!whole && items.empty()) return text += "null}";
+  text += '[';
   std::size_t bytes = text.size();
   for (const ObjectPtr& item : items) bytes += whole ? item->text.size() + 1 : 0;
   text.reserve(bytes + 2);
@@ -124,14 +128,12 @@ Reply object_reply(const ServerState& state, const Request& request, int code,
                    const StoredObject& object) {
   Reply reply{.status = code, .wait_version = state.table.version()};
   reply.body = prettied(request, render_object(state.rules, render_as(state, request), object));
-  add_warnings(request, reply);
   return reply;
 }
 
 Reply json_reply(const Request& request, int code, const Json& body) {
   Reply reply{.status = code};
   reply.body = prettied(request, json_text(body));
-  add_warnings(request, reply);
   return reply;
 }
 

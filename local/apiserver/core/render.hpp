@@ -39,6 +39,8 @@ Reply object_reply(const ServerState& state, const Request& request, int code,
                    const StoredObject& object);
 Reply json_reply(const Request& request, int code, const Json& body);
 Reply status_reply(const Status& status);
+// What was collected on the way goes with every answer, refusals too.
+void add_warnings(const Request& request, Reply& reply);
 Reply text_reply(int code, std::string body);
 
 }  // namespace amdahl::local

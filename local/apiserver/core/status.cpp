@@ -62,7 +62,8 @@ Json to_json(const Status& status) {
   json["status"] = status.code < 400 ? "Success" : "Failure";
   if (!status.message.empty()) json["message"] = status.message;
   if (!status.reason.empty()) json["reason"] = status.reason;
-  if (Json details = details_json(status); !details.empty()) json["details"] = std::move(details);
+  if (Json details = details_json(status); !details.empty() || status.has_details)
+    json["details"] = std::move(details);
   if (status.code >= 400) json["code"] = status.code;
   return json;
 }

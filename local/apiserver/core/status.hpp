@@ -34,6 +34,7 @@ struct Status {
   std::string kind = {};
   std::string uid = {};
   std::vector<Cause> causes = {};
+  bool has_details = false;  // shown even when nothing is in them
   int retry_after_seconds = 0;
   std::string continue_token = {};  // metadata.continue, of an expired list
 };

@@ -128,7 +128,7 @@ Json scale_of(const KindRules::ScalePaths& paths, const Json& object) {
   scale["spec"] = Json::object();
   scale["status"] = {{"replicas", 0}};
   if (const Json* value = at_pointer(object, paths.spec_replicas);
-      value != nullptr && value->is_number_integer())
+      value != nullptr && value->is_number_integer() && *value != 0)
     scale["spec"]["replicas"] = *value;
   if (const Json* value = at_pointer(object, paths.status_replicas);
       value != nullptr && value->is_number_integer())
@@ -187,7 +187,8 @@ Outcome<Reply> change_scale(ServerState& state, Request& request) {
     return unknown_failure(fmt::format("the object has no place for {}", paths->spec_replicas));
   const std::string version = text_at(metadata_of(scale), "resourceVersion");
   if (!version.empty()) metadata_of(object)["resourceVersion"] = version;
-  OUTCOME_TRY(const Written written, store_update(state, request, {.old = old}, std::move(object)));
+  OUTCOME_TRY(const Written written, store_update(state, request, {.old = old, .subresource = "scale"},
+                                                  std::move(object)));
   Reply reply =
       json_reply(request, 200,
                  scale_of(*paths, in_version(state.rules, *request.info, parsed(*written.object))));

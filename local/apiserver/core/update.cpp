@@ -55,7 +55,7 @@ Outcome<Done> check_versions(const Request& request, const UpdateOf& update, Jso
     if (info.unconditional_update) return Done{};
     return invalid(info.resource_name(), name,
                    {{.reason = std::string(kCauseInvalid),
-                     .message = "Invalid value: 0x0: must be specified for an update",
+                     .message = "Invalid value: 0: must be specified for an update",
                      .field = "metadata.resourceVersion"}});
   }
   if (version != std::to_string(update.old->version))
@@ -144,11 +144,12 @@ Outcome<Written> store_update(ServerState& state, const Request& request, const 
   const bool finalizes = update.subresource == "finalize";
   if (finalizes) finalize_only(object, old);
   keep_system_fields(metadata_of(object), metadata_of(old));
-  if (!finalizes) state.rules.prepare_update(info, update.subresource, object, old);
+  // As the writer sent it: who sets a field that the kind then takes back has asked for it.
   if (update.tracked)
     state.rules.track(
         info, &old, object,
         {.manager = request.manager(), .subresource = update.subresource, .now = state.now});
+  if (!finalizes) state.rules.prepare_update(info, update.subresource, object, old);
   std::vector<Cause> causes = fixed_breaches(metadata_of(object), metadata_of(old));
   for (Cause& cause : state.rules.validate(info, update.subresource, object, &old))
     causes.push_back(std::move(cause));

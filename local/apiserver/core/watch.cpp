@@ -178,18 +178,21 @@ void ObjectWatch::add_change(std::string& bytes, const Event& event) {
 
 std::string ObjectWatch::bookmark(bool initial_end) {
   next_bookmark_ = state_.now + state_.options.bookmark_every;
-  Json meta = {{"resourceVersion", std::to_string(plan_.version)}, {"creationTimestamp", nullptr}};
+  Json meta = {{"resourceVersion", std::to_string(plan_.version)}};
   if (initial_end) meta["annotations"] = {{"k8s.io/initial-events-end", "true"}};
   const bool whole = plan_.as.accepted.form == ObjectForm::kWhole;
-  Json object = {{"kind", whole ? plan_.info.kind : "PartialObjectMetadata"},
-                 {"apiVersion", whole ? plan_.info.api_version() : "meta.k8s.io/v1"},
-                 {"metadata", std::move(meta)}};
+  Json object = whole ? state_.rules.unset(plan_.info) : Json::object();
+  object["kind"] = whole ? plan_.info.kind : "PartialObjectMetadata";
+  object["apiVersion"] = whole ? plan_.info.api_version() : "meta.k8s.io/v1";
+  object["metadata"] = std::move(meta);
   if (plan_.as.accepted.form == ObjectForm::kTable)
     object = {{"kind", "Table"},
               {"apiVersion", "meta.k8s.io/v1"},
               {"metadata", {{"resourceVersion", std::to_string(plan_.version)}}},
-              {"columnDefinitions", Json::array()},
+              {"columnDefinitions",
+               plan_.as.table_headers ? state_.rules.table_columns(plan_.info) : Json()},
               {"rows", {{{"cells", Json::array()}, {"object", object}}}}};
+  plan_.as.table_headers = false;
   return fmt::format("{{\"type\":\"BOOKMARK\",\"object\":{}}}\n", json_text(object));
 }
 

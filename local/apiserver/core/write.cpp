@@ -131,10 +131,11 @@ ObjectPtr put_object(ServerState& state, const ResourceInfo& info, Json object) 
   return made;
 }
 
-void remove_object(ServerState& state, const ResourceInfo& info, const StoredObject& object) {
-  const ObjectPtr last = with_version(object, state.table.version() + 1);
+ObjectPtr remove_object(ServerState& state, const ResourceInfo& info, const StoredObject& object) {
+  ObjectPtr last = with_version(object, state.table.version() + 1);
   state.table.remove(state.table.resource(info.storage), last);
   if (info.observed) state.rules.changed(info, last->name(), nullptr);
+  return last;
 }
 
 Outcome<Written> store_new(ServerState& state, const Request& request, Json object) {
@@ -157,7 +158,9 @@ Outcome<Reply> create(ServerState& state, Request& request) {
   OUTCOME_CHECK(check_write_options(request.query, "CreateOptions"));
   OUTCOME_TRY(Json object, read_object(state, request));
   OUTCOME_CHECK(match_path(request, object));
+  const std::string manager = request.manager();
   if (!request.info->stored) {
+    state.rules.track(*request.info, nullptr, object, {.manager = manager, .now = state.now});
     OUTCOME_TRY(const Json answer, state.rules.answer_review({.info = request.info,
                                                               .object = &object,
                                                               .user = &request.call->user,
@@ -165,7 +168,6 @@ Outcome<Reply> create(ServerState& state, Request& request) {
     return json_reply(request, 201, answer);
   }
   wipe_system_fields(metadata_of(object));
-  const std::string manager = request.manager();
   state.rules.track(*request.info, nullptr, object, {.manager = manager, .now = state.now});
   OUTCOME_TRY(const Written written, store_new(state, request, std::move(object)));
   return object_reply(state, request, 201, *written.object);

@@ -36,7 +36,8 @@ Outcome<ObjectPtr> bounded_object(const ServerState& state, const ResourceInfo& 
 void commit_object(ServerState& state, const ResourceInfo& info, const ObjectPtr& object);
 // Unconditional, for changes of our own: versions move, hooks run, nothing is checked.
 ObjectPtr put_object(ServerState& state, const ResourceInfo& info, Json object);
-void remove_object(ServerState& state, const ResourceInfo& info, const StoredObject& object);
+// Gives the object as watches show it last, with the version of the removal.
+ObjectPtr remove_object(ServerState& state, const ResourceInfo& info, const StoredObject& object);
 
 // The verbs.
 Outcome<Reply> create(ServerState& state, Request& request);

@@ -26,7 +26,7 @@ std::string shown_object(const Json& object) {
                      text_at(object, "/kind"));
 }
 
-// The configuration as it is merged: without what this endpoint does not write.
+// The configuration as it is merged.
 Result<Json> readied(const FieldRules& rules, const FieldWriter& writer,
                      const Json& configuration) {
   if (!configuration.is_object())
@@ -39,13 +39,12 @@ Result<Json> readied(const FieldRules& rules, const FieldWriter& writer,
                 "expected: {}",
                 version, writer.api_version);
   const Json& managed = managed_fields_of(configuration);
-  if (!managed.is_null() && !(managed.is_array() && managed.empty()))
+  if (!managed.is_null())
     return fail(Errc::kCorrupt, "metadata.managedFields must be nil");
   if (auto fits = check_configuration(configuration, rules.shape); !fits)
     return wrap(std::move(fits).error(), "failed to create typed patch object ({})",
                 shown_object(configuration));
-  Json ready =
-      without_fields(without_managed_fields(configuration), rules.reset_fields, rules.shape);
+  Json ready = without_managed_fields(configuration);
   // Generated manifests carry it as null; it is the server's, so it must not be taken away.
   const Json::json_pointer created("/metadata/creationTimestamp");
   if (ready.contains(created) && ready[created].is_null())
@@ -62,7 +61,9 @@ Result<ManagedFields> tracked_entries(const FieldRules& rules, const FieldWriter
   if (!entries->empty()) return std::move(*entries);
   FieldWriter earlier = writer;
   earlier.manager = kBeforeFirstApply;
-  give_fields(*entries, earlier, owned_difference(rules, Json::object(), before).changed());
+  const Json nothing = Json::object();
+  const Json& unset = rules.unset != nullptr ? *rules.unset : nothing;
+  give_fields(*entries, earlier, owned_difference(rules, unset, before).changed());
   return std::move(*entries);
 }
 
@@ -146,7 +147,9 @@ Result<ApplyOutcome> server_side_apply(const FieldRules& rules, const FieldWrite
   ManagedEntry& entry = *find_entry(entries, self);
   const FieldSet last = entry.fields;
   entry.manager = self;
-  entry.fields = fields_of(ready, rules.shape).without(unowned_fields());
+  // What this endpoint does not write is merged all the same: the kind takes it back, or not.
+  entry.fields = fields_of(without_fields(ready, rules.reset_fields, rules.shape), rules.shape)
+                     .without(unowned_fields());
 
   Json object = pruned(merged(before, ready, rules.shape), last, entries, rules.shape);
   // A null that met an object which is now empty is set after all, or the next apply would do it.
@@ -159,7 +162,7 @@ Result<ApplyOutcome> server_side_apply(const FieldRules& rules, const FieldWrite
 
   take_fields(entries, difference, &self);
   const bool changed = object != before;
-  if (changed || !entry.time) entry.time = writer.now;
+  if (changed) entry.time = writer.now;
   drop_empty_entries(entries);
   if (writer.manager == kKubectlManager) refresh_last_applied(object, configuration);
   if (live != nullptr && object == before && same_ownership(entries, stored) &&

@@ -26,6 +26,9 @@ struct FieldRules {
   // Trees this endpoint does not write: {status} for the object itself when the kind has that
   // subresource, {spec} for /status. They are never owned, and left out of what is applied.
   FieldSet reset_fields = {};
+  // What an object of the kind shows before anybody set a field ({"spec":{}}). A new object that
+  // still has it does not own it. Null: nothing.
+  const Json* unset = nullptr;
 };
 
 struct FieldWriter {

@@ -10,8 +10,13 @@ namespace amdahl::local {
 // kDepthMax deep.
 namespace {
 
+// The members of a place before what is below them, as Kubernetes lists them.
 void collect(const FieldSet& set, FieldPath& path, std::vector<FieldPath>& found) {
-  if (set.here() && !path.empty()) found.push_back(path);
+  for (const auto& [element, child] : set.below()) {
+    if (!child.here()) continue;
+    found.push_back(path);
+    found.back().push_back(element);
+  }
   for (const auto& [element, child] : set.below()) {
     path.push_back(element);
     collect(child, path, found);

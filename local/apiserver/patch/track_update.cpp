@@ -36,8 +36,9 @@ Result<Json> track_update(const FieldRules& rules, const FieldWriter& writer, co
   ManagedFields entries = entries_to_start_from(writer, live, written);
   if (live != nullptr && entries.empty()) return without_managed_fields(std::move(written));
   const Json nothing = Json::object();
+  const Json& unset = rules.unset != nullptr ? *rules.unset : nothing;
   const FieldComparison difference =
-      owned_difference(rules, live == nullptr ? nothing : *live, written);
+      owned_difference(rules, live != nullptr ? *live : unset, written);
   if (live != nullptr && difference.same() && same_ownership(entries, stored_entries(live))) {
     set_managed_fields(written, managed_fields_of(*live));
     return written;

@@ -17,7 +17,10 @@ Status refused(const Error& error) {
     case PatchRefusal::kBadRequest:
       return bad_request(error.context);
     case PatchRefusal::kUnprocessable:
-      return {.code = 422, .reason = "Invalid", .message = std::string(kRejected)};
+      return {.code = 422,
+              .reason = "Invalid",
+              .message = std::string(kRejected),
+              .has_details = true};
     case PatchRefusal::kTooLarge:
       return {.code = 413, .reason = "RequestEntityTooLarge", .message = error.context};
     case PatchRefusal::kUnclassified:
@@ -37,12 +40,22 @@ Result<Json> patched(PatchType type, const Json& live, const Json& patch, const 
   }
 }
 
+FieldSet not_of_status(const ResourceInfo& info) {
+  if (info.custom) return FieldSet::of({{"spec"}});
+  if (info.kind == "Pod")
+    return FieldSet::of(
+        {{"spec"}, {"metadata", "deletionTimestamp"}, {"metadata", "ownerReferences"}});
+  if (info.kind == "Deployment") return FieldSet::of({{"spec"}, {"metadata", "labels"}});
+  if (info.observed) return FieldSet::of({{"spec"}, {"metadata"}});
+  return FieldSet::of({{"spec"}});
+}
+
 // What the door that was used does not write.
 local::FieldRules rules_of(const ServedKinds::Served& one, std::string_view subresource) {
-  local::FieldRules rules{.shape = one.shape.get()};
-  if (!one.info.has_status) return rules;
-  rules.reset_fields =
-      subresource == "status" ? FieldSet::of({{"spec"}}) : FieldSet::of({{"status"}});
+  local::FieldRules rules{.shape = one.shape.get(), .unset = &one.unset};
+  if (one.info.has_status)
+    rules.reset_fields =
+        subresource == "status" ? not_of_status(one.info) : FieldSet::of({{"status"}});
   return rules;
 }
 
@@ -73,6 +86,10 @@ Outcome<Json> ServedKinds::apply(const ResourceInfo& info, const Json* live, con
                   .message = applied->conflict->message,
                   .causes = applied->conflict->causes};
   return std::move(applied->object);
+}
+
+Json ServedKinds::unset(const ResourceInfo& info) const {
+  return find(info.group, info.version, info.plural) ? served(info).unset : Json::object();
 }
 
 void ServedKinds::track(const ResourceInfo& info, const Json* old, Json& object,

@@ -9,6 +9,9 @@ namespace {
 
 constexpr std::chrono::hours kEventLife{1};
 
+constexpr std::string_view kUseSlices =
+    "v1 Endpoints is deprecated in v1.33+; use discovery.k8s.io/v1 EndpointSlice";
+
 // An update of these may create what is not there.
 constexpr std::array<std::string_view, 8> kCreateOnUpdate = {
     "leases", "endpoints",    "events",       "services",
@@ -45,7 +48,9 @@ ResourceInfo resource_info(const Kind& kind) {
           .returns_deleted = kind.builtin && among(kReturnsDeleted, kind.plural),
           .graceful_delete = kind.builtin && kind.plural == "pods",
           .orphans_by_default = kind.builtin && kind.plural == "jobs",
+          .selects_fields = !kind.field_labels.empty(),
           .observed = kind.builtin && kind.plural == "customresourcedefinitions",
+          .deprecated = kind.builtin && kind.plural == "endpoints" ? std::string(kUseSlices) : "",
           .ttl = kind.builtin && kind.plural == "events" ? kEventLife : std::chrono::seconds{0}};
 }
 

@@ -49,6 +49,8 @@ ServedKinds::Served ServedKinds::make(const KindPtr& kind) const {
   Served served{.kind = kind, .info = resource_info(*kind)};
   if (kind->builtin) {
     served.shape = schemas_.merge_shape(*kind);
+    if (const TypeNode* type = schemas_.type(kind->group, kind->version, kind->kind))
+      if (auto unset = local::decode(*type, Json::object())) served.unset = unset->object;
     return served;
   }
   served.schema = compile_schema_of(*kind);

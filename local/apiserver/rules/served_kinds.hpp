@@ -59,6 +59,7 @@ class ServedKinds final : public KindRules {
                       const Json& patch) const override;
   Outcome<Json> apply(const ResourceInfo& info, const Json* live, const Json& config,
                       const FieldEdit& edit) const override;
+  Json unset(const ResourceInfo& info) const override;
   void track(const ResourceInfo& info, const Json* old, Json& object,
              const FieldEdit& edit) const override;
 
@@ -78,6 +79,7 @@ class ServedKinds final : public KindRules {
     ResourceInfo info = {};
     SchemaPtr schema = {};  // of a custom resource
     MergeShapePtr shape = {};
+    Json unset = Json::object();  // an object of the kind before anybody set a field
   };
 
  private:

@@ -1,0 +1,110 @@
+"""What is allowed to differ, and why: the only place that excuses anything.
+
+Each row is as narrow as it can be: a verb or kind, a path inside the answer, and what the two sides
+say there. docs/reference/conformance.md holds the same rows (`differential.py --table` prints them,
+a test compares).
+"""
+
+import dataclasses
+import re
+from collections.abc import Callable
+
+from compare import ABSENT, Difference
+
+
+@dataclasses.dataclass(frozen=True)
+class Known:
+    id: str
+    what: str
+    why: str
+    matches: Callable[[Difference], bool]
+
+
+def at(path: str, real: str = ".*", ours: str = ".*", verb: str = ".*"):
+    """All four are patterns for the whole text."""
+    def matches(found: Difference) -> bool:
+        texts = (found.path, str(found.real), str(found.ours), found.step["verb"])
+        pairs = zip((path, real, ours, verb), texts)
+        return all(re.fullmatch(pattern, text, re.DOTALL) for pattern, text in pairs)
+    return matches
+
+
+MESSAGE = r"body\.message|body\.details\.causes\[\d+\]\.message"
+CRD = "customresourcedefinitions"
+
+
+def of_kind(plural: str, matches: Callable[[Difference], bool]) -> Callable[[Difference], bool]:
+    return lambda found: found.step["kind"] == plural and matches(found)
+
+
+def go_diff(found: Difference) -> bool:
+    """The same words, and then a diff of Go structures."""
+    real, ours = str(found.real), str(found.ours)
+    without = re.sub(r"\n@@.*?\n(?=\]?$|, spec)", "", real, flags=re.DOTALL)
+    return bool(re.fullmatch(MESSAGE, found.path)) and "\n@@ " in real and without == ours
+
+
+KNOWN = [
+    Known("list-items-kind", "items of lists of built-in kinds carry `apiVersion` and `kind`",
+          "a list is the concatenation of stored texts; clients set or ignore both",
+          at(r"body\.items\[\d+\]\.(apiVersion|kind)", real=ABSENT)),
+    Known("column-texts", "`description` of the columns of a Table",
+          "the texts of Kubernetes are not copied",
+          at(r"(body|events\[\d+\]\.object)\.columnDefinitions\[\d+\]\.description")),
+    Known("version", "`/version` names another build",
+          "it is another program",
+          at(r"body\.(build\w+|compiler|git\w+|goVersion|platform|\w*[mM]ajor|\w*[mM]inor)",
+             verb="discovery")),
+    Known("server-address", "`serverAddressByClientCIDRs` in `/api`",
+          "each server tells its own address",
+          at(r"body\.serverAddressByClientCIDRs\[0\]\.serverAddress", verb="discovery")),
+    Known("discovery-more", "groups, resources and versions that only the real server has",
+          "the subset above",
+          at(r"body\.(groups|resources|versions)(\.|\[).*", ours=ABSENT, verb="discovery")),
+    Known("storage-hash", "`storageVersionHash` in discovery",
+          "a hash of a storage that is not there",
+          at(r"body\.resources\..*\.storageVersionHash", verb="discovery")),
+    Known("protobuf", "the refusal of a media type lists protobuf as accepted there",
+          "the embedded server reads JSON and YAML",
+          at(r"body\.message", real=r".*application/vnd\.kubernetes\.protobuf")),
+    Known("selector-texts", "the words about a selector that does not parse",
+          "the parser is our own; status and reason are the same",
+          at(r"body\.message", real=r"unable to parse requirement: .*",
+             ours=r"unable to parse requirement: .*")),
+    Known("json-texts", "the words about a body that is no JSON",
+          "they are those of Go's decoder; status and reason are the same",
+          at(r"body\.message", real=r".*couldn't get version/kind; json parse error.*",
+             ours=r".*couldn't get version/kind; json parse error.*")),
+    Known("continue-texts", "the words about a continue token that does not parse",
+          "they are those of Go's decoder; status and reason are the same",
+          at(r"body\.message", real=r"invalid continue token: .*",
+             ours=r"invalid continue token: .*")),
+    Known("go-diff", "a refused change of an immutable spec ends in a diff there",
+          "the diff is of internal Go structures; the words before it are compared",
+          go_diff),
+    Known("internal-values", "a refused value that is a whole structure is printed in Go's names",
+          "the field and the words after it are compared by the status",
+          at(MESSAGE, real=r".*Invalid value: \{.*", ours=r".*Invalid value: \{.*")),
+    Known("crd-established", "`status` of a definition in the answer to its creation",
+          "a definition is established at once, there a moment later",
+          of_kind(CRD, at(r"body\.status(\..*)?"))),
+    Known("crd-schema-keywords", "unknown keywords inside of a definition's schema stay",
+          "they are dropped there with a warning; the schema that is compiled knows neither",
+          of_kind(CRD, at(r"body\.spec\.versions.*\.unknownField|warnings\[\d+\]"))),
+    Known("token-owner", "`managedFields` in the answer to a token request",
+          "nothing is stored, so nothing is owned",
+          at(r"body\.metadata\.managedFields", ours=ABSENT, verb="token")),
+    Known("custom-scale", "a negative scale of a custom resource is refused in other words",
+          "there by the schema of the whole object, here by the scale; the status is 422 in both",
+          of_kind("widgets", at(r"body\.(message|details\..*)", verb="(patch|update) scale"))),
+]
+
+
+def known_id(difference: Difference) -> str | None:
+    return next((row.id for row in KNOWN if row.matches(difference)), None)
+
+
+def table() -> str:
+    lines = ["| id | what differs | why |", "| --- | --- | --- |"]
+    lines += [f"| {row.id} | {row.what} | {row.why} |" for row in KNOWN]
+    return "\n".join(lines) + "\n"

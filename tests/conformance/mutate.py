@@ -1,0 +1,43 @@
+"""Makes a good body a little wrong."""
+
+import copy
+import random
+
+STRINGS = ("", "Bad_Name!", "x" * 300, "1")
+OTHERS = (None, True, -1, 1.5, "text", [], {}, ["a"], {"a": "b"})
+
+
+def places(value, path=()):
+    """Every place inside a body, as a path of keys and positions."""
+    if isinstance(value, dict):
+        for key, item in value.items():
+            yield (*path, key)
+            yield from places(item, (*path, key))
+    elif isinstance(value, list):
+        for at, item in enumerate(value):
+            yield (*path, at)
+            yield from places(item, (*path, at))
+
+
+def at(value, path):
+    for key in path:
+        value = value[key]
+    return value
+
+
+def mutated(rng: random.Random, body: dict) -> dict:
+    result = copy.deepcopy(body)
+    path = rng.choice(sorted(places(result), key=str))
+    parent, key = at(result, path[:-1]), path[-1]
+    how = rng.choice(("drop", "other", "string", "unknown", "number"))
+    if how == "drop":
+        del parent[key]
+    elif how == "other":
+        parent[key] = rng.choice(OTHERS)
+    elif how == "string" and isinstance(parent[key], str):
+        parent[key] = rng.choice(STRINGS)
+    elif how == "number" and isinstance(parent[key], int):
+        parent[key] = rng.choice((-1, 0, 70000, 2**33))
+    elif isinstance(parent, dict):
+        parent["unknownField"] = rng.choice(("x", 1, {"y": 2}))
+    return result
