@@ -21,24 +21,26 @@ TEST_CASE("Selectors and affinity choose among nodes") {
       {"no such label", [](auto&, auto& p) { p.node_selector = {{"zone", "north"}}; }, "",
        no_match},
       {"required affinity, one of two terms",
-       [](auto&, auto& p) { p.node_terms = {{label_is("zone", "north"), label_is("gen", "5")}}; },
+       [](auto&, auto& p) {
+         p.node_terms.emplace({label_is("zone", "north"), label_is("gen", "5")});
+       },
        "b", ""},
       {"required affinity without terms matches nothing",
        [](auto&, auto& p) { p.node_terms.emplace(); }, "", no_match},
       {"a term without requirements matches nothing",
-       [](auto&, auto& p) { p.node_terms = {{NodeTerm{}}}; }, "", no_match},
-      {"a broken requirement", [](auto&, auto& p) { p.node_terms = {{NodeTerm{.never = true}}}; },
-       "", no_match},
+       [](auto&, auto& p) { p.node_terms.emplace({NodeTerm{}}); }, "", no_match},
+      {"a broken requirement",
+       [](auto&, auto& p) { p.node_terms.emplace({NodeTerm{.never = true}}); }, "", no_match},
       {"greater than",
        [](auto&, auto& p) {
-         p.node_terms = {{NodeTerm{
-             .labels = {{.key = "gen", .op = SelectorOperator::kGreater, .values = {"4"}}}}}};
+         p.node_terms.emplace({NodeTerm{
+             .labels = {{.key = "gen", .op = SelectorOperator::kGreater, .values = {"4"}}}}});
        },
        "b", ""},
       {"by the name of the node",
        [](auto&, auto& p) {
-         p.node_terms = {{NodeTerm{
-             .fields = {{.key = "metadata.name", .op = SelectorOperator::kIn, .values = {"b"}}}}}};
+         p.node_terms.emplace({NodeTerm{
+             .fields = {{.key = "metadata.name", .op = SelectorOperator::kIn, .values = {"b"}}}}});
        },
        "b", ""},
       {"preferred wins over tight",

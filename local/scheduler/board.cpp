@@ -1,6 +1,7 @@
 #include "local/scheduler/board.hpp"
 
 #include <algorithm>
+#include <functional>
 #include <set>
 
 #include "local/scheduler/gang.hpp"
@@ -17,7 +18,8 @@ std::vector<const View*> in_order(const std::vector<View>& views, Key key, std::
   std::vector<const View*> sorted;
   sorted.reserve(views.size());
   for (const View& view : views) sorted.push_back(&view);
-  std::ranges::stable_sort(sorted, {}, [&](const View* view) { return std::invoke(key, *view); });
+  std::ranges::stable_sort(
+      sorted, {}, [&](const View* view) -> decltype(auto) { return std::invoke(key, *view); });
   if (sorted.size() > most) sorted.resize(most);
   return sorted;
 }

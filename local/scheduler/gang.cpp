@@ -3,8 +3,8 @@
 #include <fmt/format.h>
 
 #include <algorithm>
-#include <optional>
-#include <tuple>
+#include <functional>
+#include <utility>
 
 #include "local/scheduler/fit.hpp"
 

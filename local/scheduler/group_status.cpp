@@ -27,7 +27,8 @@ void set_condition(std::vector<GroupCondition>& conditions, GroupCondition next,
   if (known == conditions.end()) known = conditions.insert(known, {.type = next.type});
   const bool flipped = known->status != next.status || !known->changed;
   if (!flipped && known->reason == next.reason && known->message == next.message) return;
-  next.changed = flipped ? std::chrono::floor<std::chrono::seconds>(now) : known->changed;
+  next.changed = known->changed;
+  if (flipped) next.changed = std::chrono::floor<std::chrono::seconds>(now);
   next.transition_id = fmt::format("{:x}", now.time_since_epoch().count());
   *known = std::move(next);
 }

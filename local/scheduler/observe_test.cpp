@@ -15,12 +15,10 @@ T from_yaml(std::string_view text) {
   const auto parsed = kube::parse_yaml(text, "test");
   REQUIRE(parsed);
   const std::string json = kube::to_json(*parsed).dump();
-  T object;
-  JsonReader reader;
-  const auto read = reader.read(json, [&](JsonValue& root) { return read_json(root, object); });
-  INFO((read ? "" : read.error().context));
-  REQUIRE(read);
-  return object;
+  auto object = decode<T>(json);
+  INFO((object ? "" : object.error().context));
+  REQUIRE(object);
+  return *std::move(object);
 }
 
 TEST_CASE("pod_requests takes the larger of starting up and running, and the overhead") {
@@ -137,11 +135,12 @@ TEST_CASE("pod_view reads what decides over a place") {
 
 TEST_CASE("A pod's priority is its own number, then its class, then none") {
   cached::Pod pod;
-  CHECK(pod_view(pod, {{"", 3}}).priority == 3);
-  pod.spec.priority_class = "gone";
+  CHECK(pod_view(pod, {{"high", 3}}).priority == 0);
+  pod.spec.priority_class = "high";
+  CHECK(pod_view(pod, {{"high", 3}}).priority == 3);
   CHECK(pod_view(pod, {}).priority == 0);
   pod.spec.priority = -1;
-  CHECK(pod_view(pod, {{"gone", 3}}).priority == -1);
+  CHECK(pod_view(pod, {{"high", 3}}).priority == -1);
 }
 
 TEST_CASE("The group of a pod is found by either annotation, the common one first") {

@@ -59,7 +59,7 @@ Json condition_patch(const cached::Pod& pod, const Unplaced& what, WallTime now)
 }
 
 template <class T, class Convert>
-auto all_of(const controller::Store<T>& store, Convert convert) {
+auto views_of(const controller::Store<T>& store, Convert convert) {
   std::vector<decltype(convert(*store.find({})))> views;
   views.reserve(store.size());
   store.for_each([&](const auto& object) { views.push_back(convert(*object)); });
@@ -88,9 +88,9 @@ Task<Result<controller::Outcome>> PlacePods::reconcile(kube::ObjectKey /*key*/,
 }
 
 ClusterView PlacePods::observe() {
-  ClusterView view{.nodes = all_of(stores_.nodes, node_view),
-                   .groups = all_of(stores_.groups, group_view),
-                   .queues = all_of(stores_.queues, queue_view)};
+  ClusterView view{.nodes = views_of(stores_.nodes, node_view),
+                   .groups = views_of(stores_.groups, group_view),
+                   .queues = views_of(stores_.queues, queue_view)};
   stores_.priorities.for_each(
       [&](const auto& one) { view.priority_classes.emplace(one->metadata.name, one->value); });
   std::set<std::string> uids;

@@ -21,7 +21,10 @@ struct Unit {
   Index group = kNoIndex;
   Index pod = kNoIndex;
 
-  auto rank() const { return std::tuple(-std::int64_t{priority}, created, *key, group, pod); }
+  bool operator<(const Unit& other) const {
+    return std::tie(other.priority, created, *key, group, pod) <
+           std::tie(priority, other.created, *other.key, other.group, other.pod);
+  }
 };
 
 std::vector<Unit> units_in_order(const Board& board) {
@@ -41,7 +44,7 @@ std::vector<Unit> units_in_order(const Board& board) {
                        .key = &pod.view->key,
                        .pod = i});
   }
-  std::ranges::sort(units, {}, &Unit::rank);
+  std::sort(units.begin(), units.end());
   return units;
 }
 
