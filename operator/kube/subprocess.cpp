@@ -1,10 +1,7 @@
 #include "operator/kube/subprocess.hpp"
 
-#include <fcntl.h>
 #include <poll.h>
 #include <signal.h>
-#include <spawn.h>
-#include <sys/syscall.h>
 #include <sys/wait.h>
 #include <unistd.h>
 
@@ -16,10 +13,11 @@
 #include <boost/asio/use_awaitable.hpp>
 #include <cerrno>
 #include <memory>
-#include <system_error>
 #include <utility>
 
 #include "base/deadline.hpp"
+#include "base/fd.hpp"
+#include "base/spawn.hpp"
 #include "base/task_group.hpp"
 
 namespace amdahl::kube {
@@ -30,48 +28,6 @@ constexpr auto kTuple = asio::as_tuple(asio::use_awaitable);
 constexpr std::size_t kReadBytes = 64 * 1024;  // what a pipe holds
 constexpr int kDrainReadsMax = 64;             // after the exit: 4 MiB, more than any stdout_max
 constexpr int kReapWaitMs = 1000;              // after SIGKILL; only a stuck disk makes it longer
-
-std::string errno_text(int error) {
-  return std::generic_category().message(error);
-}
-
-class Fd {
- public:
-  Fd() = default;
-  explicit Fd(int fd) : fd_(fd) {}
-  Fd(Fd&& other) noexcept : fd_(std::exchange(other.fd_, -1)) {}
-  Fd& operator=(Fd&& other) noexcept {
-    std::swap(fd_, other.fd_);
-    return *this;
-  }
-  ~Fd() {
-    if (fd_ >= 0) ::close(fd_);
-  }
-  int get() const { return fd_; }
-  int release() { return std::exchange(fd_, -1); }
-
- private:
-  int fd_ = -1;
-};
-
-struct Pipe {
-  Fd read = {};
-  Fd write = {};
-};
-
-// Both ends are above 2, so that they survive being copied onto 1 and 2 in the child.
-Result<Pipe> make_pipe() {
-  int ends[2] = {-1, -1};
-  if (::pipe2(ends, O_CLOEXEC) != 0) return fail(Errc::kIo, "pipe: {}", errno_text(errno));
-  const Fd low_read(ends[0]);
-  const Fd low_write(ends[1]);
-  Pipe pipe{.read = Fd(::fcntl(ends[0], F_DUPFD_CLOEXEC, 3)),
-            .write = Fd(::fcntl(ends[1], F_DUPFD_CLOEXEC, 3))};
-  if (pipe.read.get() < 0 || pipe.write.get() < 0 ||
-      ::fcntl(pipe.read.get(), F_SETFL, O_NONBLOCK) != 0)
-    return fail(Errc::kIo, "pipe: {}", errno_text(errno));
-  return pipe;
-}
 
 // A started child; killed and reaped when this dies before wait_status() was called.
 class Child {
@@ -113,77 +69,16 @@ class Child {
   bool own_group_;
 };
 
-class SpawnSettings {
- public:
-  SpawnSettings() {
-    posix_spawn_file_actions_init(&actions);
-    posix_spawnattr_init(&attributes);
-  }
-  ~SpawnSettings() {
-    posix_spawn_file_actions_destroy(&actions);
-    posix_spawnattr_destroy(&attributes);
-  }
-  SpawnSettings(const SpawnSettings&) = delete;
-  SpawnSettings& operator=(const SpawnSettings&) = delete;
-
-  posix_spawn_file_actions_t actions{};
-  posix_spawnattr_t attributes{};
-};
-
-void set_up(SpawnSettings& settings, const SubprocessSpec& spec, const Pipe& out, const Pipe& err) {
-  if (!spec.interactive) {
-    posix_spawn_file_actions_addopen(&settings.actions, STDIN_FILENO, "/dev/null", O_RDONLY, 0);
-    posix_spawn_file_actions_adddup2(&settings.actions, err.write.get(), STDERR_FILENO);
-  }
-  posix_spawn_file_actions_adddup2(&settings.actions, out.write.get(), STDOUT_FILENO);
-  // Asio does not mark its sockets close-on-exec; a plugin must not inherit them.
-  posix_spawn_file_actions_addclosefrom_np(&settings.actions, 3);
-  sigset_t none;
-  sigset_t all;
-  sigemptyset(&none);
-  sigfillset(&all);
-  posix_spawnattr_setsigmask(&settings.attributes, &none);
-  posix_spawnattr_setsigdefault(&settings.attributes, &all);
-  short flags = POSIX_SPAWN_SETSIGMASK | POSIX_SPAWN_SETSIGDEF;
-  // On a terminal the child must stay in our group, or reading the terminal would stop it.
-  if (!spec.interactive) flags |= POSIX_SPAWN_SETPGROUP;
-  posix_spawnattr_setflags(&settings.attributes, flags);
-}
-
-std::vector<char*> pointers(std::vector<std::string>& texts) {
-  std::vector<char*> result;
-  result.reserve(texts.size() + 1);
-  for (std::string& text : texts) result.push_back(text.data());
-  result.push_back(nullptr);
-  return result;
-}
-
-bool has_zero_byte(const std::vector<std::string>& texts) {
-  return std::ranges::any_of(texts, [](const std::string& text) { return text.contains('\0'); });
-}
-
 Result<Child> start(SubprocessSpec& spec, const Pipe& out, const Pipe& err) {
-  if (spec.arguments.empty() || has_zero_byte(spec.arguments) || has_zero_byte(spec.environment))
-    return fail(Errc::kInvalid, "start: an argument or variable is missing or has a zero byte");
-  SpawnSettings settings;
-  set_up(settings, spec, out, err);
-  const auto argv = pointers(spec.arguments);
-  const auto envp = pointers(spec.environment);
-  pid_t pid = -1;
-  const int error = ::posix_spawn(&pid, argv[0], &settings.actions, &settings.attributes,
-                                  argv.data(), envp.data());
-  if (error != 0)
-    return fail(error == ENOENT ? Errc::kNotFound : Errc::kIo, "start {}: {}", spec.arguments[0],
-                errno_text(error));
-  // By number: glibc 2.36 declares pidfd_open without C linkage.
-  Fd pidfd(static_cast<int>(::syscall(SYS_pidfd_open, pid, 0)));
-  const int pidfd_error = errno;
-  const bool followed = pidfd.get() >= 0;
-  Child child(pid, std::move(pidfd), !spec.interactive);
-  if (!followed)
-    return fail(Errc::kIo, "start {}: pidfd_open: {} (Linux 5.3 or later is needed)",
-                spec.arguments[0], errno_text(pidfd_error));
-  return child;
+  SpawnSpec child{.arguments = spec.arguments,
+                  .environment = std::move(spec.environment),
+                  .fds = {{out.write.get(), STDOUT_FILENO}},
+                  // On a terminal the child must stay in our group, or reading it would stop it.
+                  .null_input = !spec.interactive,
+                  .own_group = !spec.interactive};
+  if (!spec.interactive) child.fds.emplace_back(err.write.get(), STDERR_FILENO);
+  TRY(Spawned spawned, spawn(std::move(child)));
+  return Child(spawned.pid, std::move(spawned.pidfd), !spec.interactive);
 }
 
 // What the tasks that read share with the one that waits. Shared, because a reader ends one turn
@@ -273,12 +168,11 @@ Task<Result<SubprocessOutcome>> run_subprocess(SubprocessSpec spec, Clock& clock
   out.write = Fd();
   err.write = Fd();
   const asio::any_io_executor executor = co_await asio::this_coro::executor;
-  const int exited = ::fcntl(child.pidfd(), F_DUPFD_CLOEXEC, 3);
-  if (exited < 0) co_return fail(Errc::kIo, "dup: {}", errno_text(errno));
+  CO_TRY(Fd exited, duplicate_fd(child.pidfd()));
   auto streams = std::make_shared<Streams>(
       asio::posix::stream_descriptor(executor, out.read.release()),
       asio::posix::stream_descriptor(executor, err.read.release()),
-      asio::posix::stream_descriptor(executor, exited), spec.stdout_max, spec.stderr_max);
+      asio::posix::stream_descriptor(executor, exited.release()), spec.stdout_max, spec.stderr_max);
 
   auto followed = co_await follow(streams, clock, deadline);
   if (!followed) co_return wrap(std::move(followed).error(), "{}", spec.arguments[0]);

@@ -1,0 +1,111 @@
+#include "local/kubelet/log_stream.hpp"
+
+#include <fcntl.h>
+#include <unistd.h>
+
+#include <algorithm>
+
+namespace amdahl::local {
+namespace {
+
+constexpr std::size_t kTimeBytes = 30;
+
+bool is_whole(std::string_view record) {
+  return record.size() > kTimeBytes + 1 && record[kTimeBytes + 1] == 'F';
+}
+
+}  // namespace
+
+LogStream::LogStream(LogRead read) : read_(std::move(read)) {
+  if (read_.since) {
+    since_ = format_micro_time(*read_.since);
+    since_.insert(since_.size() - 1, "000");
+  }
+  const LogPieces pieces = log_pieces(read_.folder, read_.run);
+  ended_ = pieces.empty() || !open_piece(pieces.first);
+  if (ended_ || !read_.tail_lines) return;
+  skip_ = lines_before_tail();
+  (void)open_piece(pieces.first);
+  buffer_.clear();
+}
+
+bool LogStream::open_piece(std::uint32_t piece) {
+  const std::string path = log_piece(read_.folder, read_.run, piece);
+  Fd next(::open(path.c_str(), O_RDONLY | O_CLOEXEC));
+  if (!next) return false;
+  file_ = std::move(next);
+  piece_ = piece;
+  return true;
+}
+
+bool LogStream::read_more() {
+  const std::size_t old = buffer_.size();
+  buffer_.resize(old + kReadBytes);
+  const ssize_t count = ::read(file_.get(), buffer_.data() + old, kReadBytes);
+  buffer_.resize(old + static_cast<std::size_t>(std::max<ssize_t>(count, 0)));
+  if (count > 0) return true;
+  // The writer only makes a piece when it has left the one before.
+  return open_piece(piece_ + 1);
+}
+
+// One pass over everything: a log is bounded, and lines have no index.
+std::size_t LogStream::lines_before_tail() {
+  std::size_t lines = 0;
+  bool open_line = false;
+  while (read_more()) {
+    std::size_t at = 0;
+    for (std::size_t end = 0; (end = buffer_.find('\n', at)) != std::string::npos; at = end + 1) {
+      const std::string_view record(buffer_.data() + at, end - at);
+      open_line = !is_whole(record);
+      if (!open_line && record.substr(0, kTimeBytes) >= since_) ++lines;
+    }
+    buffer_.erase(0, at);
+  }
+  lines += open_line ? 1 : 0;
+  return lines - std::min(lines, *read_.tail_lines);
+}
+
+void LogStream::show(std::string_view record, std::string& out) {
+  if (record.size() < kLogPrefixBytes || record.substr(0, kTimeBytes) < since_) return;
+  const bool whole = is_whole(record);
+  const bool begins = std::exchange(line_begins_, whole);
+  if (skip_ > 0) {
+    skip_ -= whole ? 1 : 0;
+    return;
+  }
+  if (read_.timestamps && begins) {
+    out += record.substr(0, kTimeBytes);
+    out += ' ';
+  }
+  out += record.substr(kLogPrefixBytes);
+  if (whole) out += '\n';
+}
+
+std::string LogStream::take_records() {
+  std::string out;
+  std::size_t at = 0;
+  for (std::size_t end = 0; (end = buffer_.find('\n', at)) != std::string::npos; at = end + 1)
+    show(std::string_view(buffer_).substr(at, end - at), out);
+  buffer_.erase(0, at);
+  return out;
+}
+
+WatchStream::Next LogStream::next() {
+  if (ended_) return {.ready = Ready::kEnd};
+  // Asked before reading, so that nothing written in between is lost.
+  const bool growing = read_.follow && !read_.follow->closed();
+  if (!read_more()) {
+    if (growing) return {.ready = Ready::kNothingYet};
+    ended_ = true;
+    return {.ready = Ready::kEnd};
+  }
+  std::string bytes = take_records();
+  if (read_.limit_bytes && shown_ + bytes.size() >= *read_.limit_bytes) {
+    bytes.resize(*read_.limit_bytes - shown_);
+    ended_ = true;
+  }
+  shown_ += bytes.size();
+  return {.ready = Ready::kFrame, .bytes = std::move(bytes)};
+}
+
+}  // namespace amdahl::local
