@@ -22,8 +22,8 @@ struct ApplyVerb {
 };
 
 std::string version_of(const Json& object) {
-  static const Json::json_pointer kVersion("/metadata/resourceVersion");
-  return object.contains(kVersion) ? object.at(kVersion).get<std::string>() : "";
+  static const Json::json_pointer version_path("/metadata/resourceVersion");
+  return object.contains(version_path) ? object.at(version_path).get<std::string>() : "";
 }
 
 // Applies one object after the other; made for one run.

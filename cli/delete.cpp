@@ -93,17 +93,17 @@ class Deleter {
   }
 
   std::unexpected<Error> still_there(const Victim& victim, const Json& seen) const {
-    static const Json::json_pointer kFinalizers("/metadata/finalizers");
-    const std::string who = seen.contains(kFinalizers)
-                                ? "; its finalizers wait: " + seen.at(kFinalizers).dump()
+    static const Json::json_pointer finalizers("/metadata/finalizers");
+    const std::string who = seen.contains(finalizers)
+                                ? "; its finalizers wait: " + seen.at(finalizers).dump()
                                 : std::string();
     return fail(Errc::kTimeout, "{} {} is being deleted and still there after {} s{}",
                 victim.resource.plural, to_string(victim.key), verb_.timeout_seconds, who);
   }
 
   static std::string uid_of(const Json& object) {
-    static const Json::json_pointer kUid("/metadata/uid");
-    return object.contains(kUid) ? object.at(kUid).get<std::string>() : "";
+    static const Json::json_pointer uid_path("/metadata/uid");
+    return object.contains(uid_path) ? object.at(uid_path).get<std::string>() : "";
   }
 
   Program& program_;

@@ -99,13 +99,13 @@ class Getter {
   // Rows are printed when all pages are there: columns are as wide as the widest cell.
   Task<Result<void>> list_tables() {
     kube::ListOptions page = list_options();
-    static const Json::json_pointer kContinue("/metadata/continue");
+    static const Json::json_pointer next_page("/metadata/continue");
     for (std::size_t pages = 0; pages < kube::kPagesMax; ++pages) {
       CO_TRY(const Json table, co_await kube::api_detail::object<Json>(
                                    access_.client, as_table(list_request(resource_, page))));
       CO_TRY(table_.add(table));
       version_ = text_at(table, kVersion);
-      page.continue_token = text_at(table, kContinue);
+      page.continue_token = text_at(table, next_page);
       if (page.continue_token.empty()) co_return Result<void>{};
     }
     co_return fail(Errc::kTooLarge, "list {}: over {} pages", resource_.plural, kube::kPagesMax);
@@ -146,9 +146,9 @@ class Getter {
   }
 
   void print_object(const Json& object) {
-    static const Json::json_pointer kName("/metadata/name");
+    static const Json::json_pointer name_path("/metadata/name");
     if (options_.output == "name")
-      program_.terminal.out(kind_word(resource_) + "/" + text_at(object, kName) + "\n");
+      program_.terminal.out(kind_word(resource_) + "/" + text_at(object, name_path) + "\n");
     else if (options_.output == "yaml")
       program_.terminal.out((options_.watch ? "---\n" : "") + kube::to_yaml(object));
     else
@@ -211,8 +211,8 @@ class Getter {
   }
 
   void remember_version(const Json& object, bool table) {
-    static const Json::json_pointer kRowVersion("/rows/0/object/metadata/resourceVersion");
-    std::string version = table ? text_at(object, kRowVersion) : text_at(object, kVersion);
+    static const Json::json_pointer row_version("/rows/0/object/metadata/resourceVersion");
+    std::string version = table ? text_at(object, row_version) : text_at(object, kVersion);
     if (!version.empty()) version_ = std::move(version);
   }
 

@@ -14,6 +14,7 @@ namespace amdahl::cli {
 namespace {
 
 constexpr std::size_t kLogLines = 10;
+constexpr std::size_t kWordsOfData = 2;  // --data DIR
 constexpr std::size_t kSmallFileMax = std::size_t{64} << 10;
 
 struct UpOptions {
@@ -90,8 +91,13 @@ std::string how_to_use(const local::DataFolder& folder, const UpOptions& options
 Result<int> already_running(Program& program, const local::DataFolder& folder,
                             const UpOptions& options, const local::RunningServer& running) {
   if (!options.kubeconfig.empty() && running.status) TRY(merge(folder, options.kubeconfig));
-  program.terminal.out(fmt::format("The cluster in {} is {}.\n{}", folder.path(),
-                                   local::describe(running), how_to_use(folder, options)));
+  program.terminal.out(
+      fmt::format("The cluster in {} is {}.\n{}{}", folder.path(), local::describe(running),
+                  words_of(options.local).size() > kWordsOfData
+                      ? "It stays as it is: to change sizes or port, 'amdahl local "
+                        "down' first.\n"
+                      : "",
+                  how_to_use(folder, options)));
   return kDone;
 }
 

@@ -31,9 +31,9 @@ std::string upper(std::string text) {
 }
 
 const Json& list_in(const Json& object, const char* name) {
-  static const Json kEmpty = Json::array();
+  static const Json empty_list = Json::array();
   const auto found = object.find(name);
-  return found == object.end() || !found->is_array() ? kEmpty : *found;
+  return found == object.end() || !found->is_array() ? empty_list : *found;
 }
 
 }  // namespace
@@ -64,8 +64,8 @@ void TableText::add_row(const Json& row) {
   const Json& cells = list_in(row, "cells");
   std::vector<std::string> texts;
   if (options_.with_namespace) {
-    static const Json::json_pointer kNamespace("/object/metadata/namespace");
-    texts.push_back(row.contains(kNamespace) ? cell_text(row.at(kNamespace)) : "");
+    static const Json::json_pointer namespace_path("/object/metadata/namespace");
+    texts.push_back(row.contains(namespace_path) ? cell_text(row.at(namespace_path)) : "");
   }
   for (const std::size_t i : shown_) {
     std::string text = i < cells.size() ? cell_text(cells[i]) : "";

@@ -9,6 +9,7 @@
 
 #include <array>
 #include <memory>
+#include <type_traits>
 
 #include "local/cluster/whole_file.hpp"
 #include "operator/kube/environment.hpp"
@@ -23,16 +24,11 @@ constexpr const char* kServerNames =
     "DNS:kubernetes.default.svc,DNS:kubernetes.default.svc.cluster.local";
 
 template <auto Free>
-struct Freed {
-  template <class T>
-  void operator()(T* object) const {
-    Free(object);
-  }
-};
-using Key = std::unique_ptr<EVP_PKEY, Freed<EVP_PKEY_free>>;
-using X509Ptr = std::unique_ptr<X509, Freed<X509_free>>;
-using Bio = std::unique_ptr<BIO, Freed<BIO_free>>;
-using Extension = std::unique_ptr<X509_EXTENSION, Freed<X509_EXTENSION_free>>;
+using FreedBy = std::integral_constant<decltype(Free), Free>;
+using Key = std::unique_ptr<EVP_PKEY, FreedBy<&EVP_PKEY_free>>;
+using X509Ptr = std::unique_ptr<X509, FreedBy<&X509_free>>;
+using Bio = std::unique_ptr<BIO, FreedBy<&BIO_free>>;
+using Extension = std::unique_ptr<X509_EXTENSION, FreedBy<&X509_EXTENSION_free>>;
 
 std::unexpected<Error> refused(std::string_view what) {
   std::array<char, 256> text{};

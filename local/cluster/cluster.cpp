@@ -201,8 +201,8 @@ const ClusterAddress& LocalCluster::address() const {
 }
 
 const std::optional<Error>& LocalCluster::failure() const {
-  static const std::optional<Error> kNone;
-  return parts_->components ? parts_->components->failure() : kNone;
+  static const std::optional<Error> none;
+  return parts_->components ? parts_->components->failure() : none;
 }
 
 void LocalCluster::on_failure(std::function<void()> handler) {

@@ -25,9 +25,9 @@ struct ServiceAccount {
   kube::CacheMeta metadata = {};
   bool operator==(const ServiceAccount&) const = default;
   static const kube::Resource& resource() {
-    static const kube::Resource kResource{
+    static const kube::Resource accounts{
         .group = "", .version = "v1", .plural = "serviceaccounts", .kind = "ServiceAccount"};
-    return kResource;
+    return accounts;
   }
 };
 template <class V>

@@ -13,9 +13,9 @@ namespace {
 
 using nlohmann::json;
 
-// Words that some YAML reader takes for null, true or false; YAML 1.1 knows more than 1.2.
-constexpr std::array<std::string_view, 11> kWords = {"~",  "null", "true", "false", "yes", "no",
-                                                     "on", "off",  "y",    "n",     ""};
+// Words that some YAML reader takes for null, true, false or a merge; YAML 1.1 knows more than 1.2.
+constexpr std::array<std::string_view, 13> kWords = {
+    "~", "null", "true", "false", "yes", "no", "on", "off", "y", "n", "", "<<", "="};
 
 bool is_word(std::string_view text) {
   std::string lower(text);
@@ -41,10 +41,11 @@ bool fits_literal(std::string_view text) {
 
 void emit_text(YAML::Emitter& out, const std::string& text, bool is_key) {
   const bool literal = !is_key && text.contains('\n') && fits_literal(text);
-  if (literal)
-    out << YAML::Literal;
-  else if (is_word(text) || like_number(text) || text.contains('\n'))
-    out << YAML::DoubleQuoted;
+  if (literal) {  // its last newline is the end of the line it stands on
+    out << YAML::Literal << text.substr(0, text.size() - 1);
+    return;
+  }
+  if (is_word(text) || like_number(text) || text.contains('\n')) out << YAML::DoubleQuoted;
   out << text;
 }
 

@@ -87,7 +87,7 @@ class Home:
         return answer.status, body
 
     def token(self) -> str:
-        return re.search(r"token: (\w+)", (self.data / "kubeconfig").read_text())[1]
+        return re.search(r'token: "?(\w+)', (self.data / "kubeconfig").read_text())[1]
 
 
 class LocalTest(unittest.TestCase):

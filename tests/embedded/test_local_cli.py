@@ -41,6 +41,8 @@ class Life(LocalTest):
             self.assertEqual(mode(home.data / name) & 0o077, 0, name)
         again = home.run("local", "up").stdout
         self.assertIn(f"already running (pid {status['pid']}, {status['address']})", again)
+        self.assertNotIn("stays as it is", again)
+        self.assertIn("stays as it is", home.run("local", "up", "--nodes", "3").stdout)
         home.run("local", "down")
         self.assertFalse(is_alive(status["pid"]))
         self.assertEqual(home.run("local", "status", check=False).returncode, 3)
