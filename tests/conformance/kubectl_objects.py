@@ -133,3 +133,27 @@ metadata:
   ownerReferences: [{apiVersion: v1, kind: ConfigMap, name: owner, uid: "%s",
     blockOwnerDeletion: true}]
 """
+
+LIST = """
+apiVersion: v1
+kind: List
+items:
+- {apiVersion: v1, kind: ConfigMap, metadata: {name: l1, labels: {set: one}}}
+- {apiVersion: v1, kind: Secret, metadata: {name: l2, labels: {set: one}}, stringData: {a: b}}
+"""
+
+JOB = """
+apiVersion: batch/v1
+kind: Job
+metadata: {name: train}
+spec:
+  backoffLimit: 3
+  template: {spec: {restartPolicy: Never, containers: [{name: c, image: busybox}]}}
+"""
+
+CLAIM = """
+apiVersion: v1
+kind: PersistentVolumeClaim
+metadata: {name: claim}
+spec: {accessModes: [ReadWriteOnce], resources: {requests: {storage: 1Gi}}}
+"""

@@ -5,23 +5,9 @@ are out of it, and it must have `has` in it: a command that fails on both in the
 success.
 """
 
-import dataclasses
-
 import kubectl_objects as objects
-
-
-@dataclasses.dataclass(frozen=True)
-class Step:
-    line: str  # the words of a command; {ns} is the session's namespace
-    has: str = ""  # in the output
-    stdin: str = ""
-    code: int = 0
-    editor: str = ""  # KUBE_EDITOR
-
-
-def step(line: str, has: str = "", **kwargs) -> Step:
-    return Step(line, has, **kwargs)
-
+from kubectl_sessions_kinds import KINDS, LISTS, REFUSED
+from kubectl_step import step
 
 APPLY = [
     step("apply -f - --validate=strict", 'unknown field "bogus"', code=1,
@@ -241,6 +227,9 @@ SESSIONS = {
     "nodes": NODES,
     "create": CREATE,
     "custom": CUSTOM,
+    "kinds": KINDS,
+    "lists": LISTS,
+    "refused": REFUSED,
     "wait": WAIT,
     "server": SERVER,
 }

@@ -11,7 +11,8 @@ sys.path.insert(0, str(Path(__file__).resolve().parent))
 
 import kubectl_objects as objects  # noqa: E402
 from kubectl_servers import Kubectl, TlsEmbeddedServer, normal  # noqa: E402
-from kubectl_sessions import SESSIONS, Step  # noqa: E402
+from kubectl_sessions import SESSIONS  # noqa: E402
+from kubectl_step import Step  # noqa: E402
 
 import build  # noqa: E402
 import credentials  # noqa: E402

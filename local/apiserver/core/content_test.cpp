@@ -25,6 +25,47 @@ TEST_CASE("Bodies may be YAML and are bounded") {
   CHECK(big.message() == "Request entity too large: limit is 3145728");
 }
 
+TEST_CASE("Bodies of built-in kinds may be protobuf") {
+  using std::string_literals::operator""s;
+  TestServer test;
+  const std::string type = "application/vnd.kubernetes.protobuf";
+  // Only the raw object: its metadata with a name.
+  const std::string named = "k8s\0\x12\x05\x0a\x03\x0a\x01"s + "a";
+  const Got made = test.call("POST", kMaps, named, type);
+  CHECK(made.status == 201);
+  CHECK(made.body["kind"] == "ConfigMap");
+  CHECK(made.body["metadata"]["name"] == "a");
+  const Got broken = test.call("POST", kMaps, "k8s\0\x12\x05"s, type);
+  CHECK(broken.status == 400);
+  CHECK(broken.message() ==
+        "the object provided is unrecognized (must be of type ConfigMap): field 2: truncated field "
+        "(6b3873001205)");
+  const std::string widgets = "/apis/example.com/v1/namespaces/default/widgets";
+  const Got custom = test.call("POST", widgets, named, type);
+  CHECK(custom.status == 415);
+  CHECK(custom.message() ==
+        "the body of the request was in an unknown format - accepted media types include: "
+        "application/json, application/yaml");
+  const std::string widget =
+      R"({"apiVersion":"example.com/v1","kind":"Widget","metadata":{"name":"w"}})";
+  CHECK(test.call("POST", widgets, widget).status == 201);
+  // DeleteOptions are built in, whatever they are for: propagationPolicy Sideways.
+  const Got options = test.call("DELETE", widgets + "/w", "k8s\0\x12\x0a\x22\x08Sideways"s, type);
+  CHECK(options.status == 422);
+  CHECK(test.call("DELETE", widgets + "/w", "k8s\0"s, type).status == 200);
+}
+
+TEST_CASE("Answers are JSON, also for those who would like protobuf better") {
+  TestServer test;
+  const auto ask = [&](const std::string& accept) {
+    return test.call({.method = "GET", .target = kMaps, .accept = accept});
+  };
+  const Got got = ask("application/vnd.kubernetes.protobuf,application/json");
+  CHECK(got.status == 200);
+  CHECK(got.reply.content_type == "application/json");
+  CHECK(ask("application/vnd.kubernetes.protobuf").status == 406);
+}
+
 TEST_CASE("Warnings tell about unknown fields") {
   TestServer test;
   const Got got = test.call("POST", kMaps, R"({"metadata":{"name":"a"},"bogus":1})");
