@@ -6,6 +6,7 @@ SHELL := /bin/bash
 .SHELLFLAGS := -euo pipefail -c
 
 T ?= 60
+SEEDS ?= 1000
 JOBS ?= $(shell nproc)
 SPACE := $(subst ,, )
 export NINJA_STATUS ?= [%f/%t, %es]$(SPACE)
@@ -54,6 +55,11 @@ cluster-test: build ## tests against a real etcd and kube-apiserver (first run b
 .PHONY: bench
 bench: setup ## measure beside controller-runtime and kube-rs (about 40 minutes)
 	@python3 tests/bench/run.py $(BENCH_ARGS)
+
+.PHONY: simulate
+simulate: setup build/release/build.ninja ## play SEEDS seeded failures per subject in virtual time
+	@ninja -C build/release -j$(JOBS) simulate
+	@build/release/tests/simulation/simulate --seeds $(SEEDS) $(SIMULATE_ARGS)
 
 .PHONY: fuzz
 fuzz: setup build/fuzz/build.ninja ## run every fuzz target for T seconds: make fuzz T=60
