@@ -8,6 +8,7 @@ SHELL := /bin/bash
 T ?= 60
 SEQUENCES ?= 2000
 SEED ?= 1
+SEEDS ?= 1000
 JOBS ?= $(shell nproc)
 SPACE := $(subst ,, )
 export NINJA_STATUS ?= [%f/%t, %es]$(SPACE)
@@ -61,6 +62,11 @@ conformance: build ## SEQUENCES random sequences to the embedded and to a real A
 .PHONY: bench
 bench: setup ## measure beside controller-runtime and kube-rs (about 40 minutes)
 	@python3 tests/bench/run.py $(BENCH_ARGS)
+
+.PHONY: simulate
+simulate: setup build/release/build.ninja ## play SEEDS seeded failures per subject in virtual time
+	@ninja -C build/release -j$(JOBS) simulate
+	@build/release/tests/simulation/simulate --seeds $(SEEDS) $(SIMULATE_ARGS)
 
 .PHONY: fuzz
 fuzz: setup build/fuzz/build.ninja ## run every fuzz target for T seconds: make fuzz T=60

@@ -93,13 +93,17 @@ function(amdahl_library)
 endfunction()
 
 # amdahl_test(NAME kube SOURCES a_test.cpp ... DEPS kube testkit): the executable kube_test.
-# Tests link rules_from_env, so that a safeguard can be switched off to see that a test notices.
+# Tests link rules_from_env, so that a safeguard can be switched off to see that a test notices;
+# RULES names another library that says which rules are on.
 function(amdahl_test)
-  cmake_parse_arguments(ARG "" "NAME" "SOURCES;DEPS" ${ARGN})
+  cmake_parse_arguments(ARG "" "NAME;RULES" "SOURCES;DEPS" ${ARGN})
+  if(NOT ARG_RULES)
+    set(ARG_RULES rules_from_env)
+  endif()
   list(TRANSFORM ARG_DEPS PREPEND amdahl_)
   add_executable(${ARG_NAME}_test ${ARG_SOURCES})
   target_link_libraries(${ARG_NAME}_test PRIVATE amdahl_catch_main Catch2::Catch2 ${ARG_DEPS}
-    amdahl_rules_from_env)
+    amdahl_${ARG_RULES})
   target_link_libraries(${ARG_NAME}_test PRIVATE Boost::headers OpenSSL::SSL OpenSSL::Crypto
     fmt::fmt nlohmann_json::nlohmann_json Threads::Threads)
   target_precompile_headers(${ARG_NAME}_test REUSE_FROM amdahl_pch)
@@ -109,11 +113,15 @@ function(amdahl_test)
   endif()
 endfunction()
 
-# amdahl_program(NAME hello SOURCES main.cpp DEPS controller): an executable that ships.
+# amdahl_program(NAME hello SOURCES main.cpp DEPS controller): an executable that ships. RULES is for
+# programs of tests.
 function(amdahl_program)
-  cmake_parse_arguments(ARG "" "NAME" "SOURCES;DEPS;LINK" ${ARGN})
+  cmake_parse_arguments(ARG "" "NAME;RULES" "SOURCES;DEPS;LINK" ${ARGN})
+  if(NOT ARG_RULES)
+    set(ARG_RULES rules_on)
+  endif()
   list(TRANSFORM ARG_DEPS PREPEND amdahl_)
   add_executable(${ARG_NAME} ${ARG_SOURCES})
-  target_link_libraries(${ARG_NAME} PRIVATE ${ARG_DEPS} ${ARG_LINK} amdahl_rules_on)
+  target_link_libraries(${ARG_NAME} PRIVATE ${ARG_DEPS} ${ARG_LINK} amdahl_${ARG_RULES})
   target_precompile_headers(${ARG_NAME} REUSE_FROM amdahl_pch)
 endfunction()

@@ -1,0 +1,110 @@
+#include "tests/simulation/judge.hpp"
+
+#include <fmt/format.h>
+
+#include <algorithm>
+#include <array>
+
+namespace amdahl::simulation {
+namespace {
+
+// Random parts of names are cut off, so that such objects are counted together.
+std::string canonical(const std::string& id) {
+  const auto at = id.find("-copy-");
+  return at == std::string::npos ? id : id.substr(0, at + 6) + "*";
+}
+
+std::map<std::string, ObjectCounts> canonical(const std::map<std::string, ObjectCounts>& counts) {
+  std::map<std::string, ObjectCounts> joined;
+  for (const auto& [id, count] : counts) {
+    ObjectCounts& sum = joined[canonical(id)];
+    sum.creates += count.creates;
+    sum.deletes += count.deletes;
+    sum.operator_deletes += count.operator_deletes;
+    sum.late_creates += count.late_creates;
+    sum.stale_creates += count.stale_creates;
+  }
+  return joined;
+}
+
+EndState canonical(const EndState& state) {
+  EndState renamed;
+  for (const auto& [id, text] : state) {
+    const std::string general = canonical(id);
+    if (general == id) {
+      renamed[id] = text;
+    } else {
+      renamed[general] += "+";  // how many, which is all that is the same
+    }
+  }
+  return renamed;
+}
+
+// Faults after which a decision may rest on what was true a while ago, through no fault of the
+// controller: nothing in Kubernetes tells it that its watch is late.
+bool excuses_late(const FaultPlan& plan) {
+  static constexpr std::array kKinds = {FaultKind::kLag,           FaultKind::kDeafStreams,
+                                        FaultKind::kCoalesce,      FaultKind::kFreeze,
+                                        FaultKind::kFreezeAtWrite, FaultKind::kRefuse,
+                                        FaultKind::kBreakStreams,  FaultKind::kLoseReply,
+                                        FaultKind::kResetBefore,   FaultKind::kResetAfter};
+  return std::ranges::any_of(kKinds, [&](FaultKind kind) { return has(plan, kind); });
+}
+
+std::string excerpt(const std::string& text) {
+  constexpr std::size_t kLength = 600;
+  return text.size() <= kLength ? text : text.substr(0, kLength) + "...";
+}
+
+void compare_end(const EndState& run, const EndState& reference, std::vector<std::string>& found) {
+  for (const auto& [id, text] : reference) {
+    const auto here = run.find(id);
+    if (here == run.end()) {
+      found.push_back(fmt::format("end state: {} is missing", id));
+    } else if (here->second != text) {
+      found.push_back(fmt::format("end state: {} is\n    {}\n  and should be\n    {}", id,
+                                  excerpt(here->second), excerpt(text)));
+    }
+  }
+  for (const auto& [id, text] : run)
+    if (!reference.contains(id))
+      found.push_back(fmt::format("end state: {} should not be there: {}", id, excerpt(text)));
+}
+
+void compare_counts(const RunOptions& options, const RunResult& run, const RunResult& reference,
+                    std::vector<std::string>& found) {
+  const auto allowed = canonical(reference.counts);
+  const auto extra = static_cast<std::uint32_t>(disturbances(options.plan));
+  for (const auto& [id, count] : canonical(run.counts)) {
+    const auto there = allowed.find(id);
+    // New attempts of a gang have new names.
+    const ObjectCounts most = there != allowed.end() ? there->second
+                              : extra > 0            ? ObjectCounts{.creates = 1, .deletes = 1}
+                                                     : ObjectCounts{};
+    if (count.stale_creates > 0 && !excuses_late(options.plan))
+      found.push_back(fmt::format("counts: {} was created for an owner that had long gone", id));
+    if (count.creates > most.creates + count.late_creates + extra)
+      found.push_back(fmt::format("counts: {} was created {} times, {} in the reference", id,
+                                  count.creates, most.creates));
+    if (count.deletes > most.deletes + count.late_creates + extra)
+      found.push_back(fmt::format("counts: {} was deleted {} times, {} in the reference", id,
+                                  count.deletes, most.deletes));
+  }
+}
+
+}  // namespace
+
+std::vector<std::string> judge(const RunOptions& options, const RunResult& run,
+                               const RunResult& reference) {
+  std::vector<std::string> found = run.violations;
+  compare_counts(options, run, reference, found);
+  const auto essence = options.subject->essence;
+  if (essence != nullptr && disturbances(options.plan) > 0) {
+    compare_end(essence(run.end), essence(reference.end), found);
+  } else {
+    compare_end(canonical(run.end), canonical(reference.end), found);
+  }
+  return found;
+}
+
+}  // namespace amdahl::simulation

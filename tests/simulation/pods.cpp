@@ -1,0 +1,230 @@
+#include "tests/simulation/pods.hpp"
+
+#include <fmt/format.h>
+
+#include <charconv>
+#include <nlohmann/json.hpp>
+#include <set>
+
+#include "tests/simulation/subject.hpp"
+
+namespace amdahl::simulation {
+namespace {
+
+const Actor kScheduler{.name = "scheduler"};
+const Actor kKubelet{.name = "kubelet"};
+constexpr int kSlotsPerNode = 4;
+constexpr int kNodes = 3;
+
+std::string pod_path(const std::string& name) {
+  return fmt::format("/api/v1/namespaces/{}/pods/{}", kNamespace, name);
+}
+
+std::uint32_t number_in(std::string_view text) {
+  std::uint32_t value = 0;
+  std::from_chars(text.data(), text.data() + text.size(), value);
+  return value;
+}
+
+std::string env_of(const Json& container, std::string_view name) {
+  for (const Json& entry : container.value("env", Json::array()))
+    if (entry.value("name", "") == name) return entry.value("value", "");
+  return {};
+}
+
+PodView view_of(const local::StoredObject& object) {
+  const Json pod = Json::parse(object.text, nullptr, false);
+  const Json& container = pod["spec"]["containers"][0];
+  const std::string attempt = env_of(container, "ATTEMPT");
+  const std::string command = container.value("command", Json::array()).dump();
+  const auto script = command.find("fail-below=");
+  PodView view{.uid = object.uid,
+               .node = pod["spec"].value("nodeName", ""),
+               .phase = pod.value("/status/phase"_json_pointer, std::string("Pending")),
+               .group = pod["metadata"]
+                            .value("annotations", Json::object())
+                            .value("scheduling.k8s.io/group-name", ""),
+               .rank = number_in(env_of(container, "RANK")),
+               .size = number_in(env_of(container, "WORLD_SIZE")),
+               .deleting = object.deleting};
+  view.gang = view.group + "/" + attempt;
+  if (script != std::string::npos && view.rank == 0)
+    view.fails = number_in(attempt) < number_in(std::string_view(command).substr(script + 11));
+  return view;
+}
+
+}  // namespace
+
+std::vector<Binding> place(const PodViews& pods, const std::map<std::string, int>& nodes) {
+  std::map<std::string, int> free = nodes;
+  std::map<std::string, std::vector<std::string>> waiting;  // by gang
+  std::map<std::string, std::size_t> placed;                // by gang, those that are done too
+  for (const auto& [name, pod] : pods) {
+    const bool done = pod.phase == "Succeeded" || pod.phase == "Failed";
+    if (!pod.node.empty() && !done && free.contains(pod.node)) --free[pod.node];
+    if (pod.node.empty() && !done && !pod.deleting) waiting[pod.gang].push_back(name);
+    if (!pod.node.empty() && pod.phase != "Failed" && !pod.deleting) ++placed[pod.gang];
+  }
+  std::vector<Binding> all;
+  for (const auto& [gang, names] : waiting) {
+    if (names.size() + placed[gang] < pods.at(names.front()).size) continue;
+    std::map<std::string, int> left = free;
+    std::vector<Binding> bindings;
+    for (const std::string& pod : names)
+      for (auto& [node, slots] : left)
+        if (slots > 0) {
+          --slots;
+          bindings.push_back({.pod = pod, .node = node});
+          break;
+        }
+    if (bindings.size() < names.size()) continue;
+    free = std::move(left);
+    all.insert(all.end(), bindings.begin(), bindings.end());
+  }
+  return all;
+}
+
+Pods::Pods(SimServer& server, Agenda& agenda, FaultBook& book, Rng rng)
+    : server_(server), agenda_(agenda), book_(book), rng_(rng) {
+  for (int i = 0; i < kNodes; ++i) nodes_[fmt::format("node-{}", i)] = kSlotsPerNode;
+}
+
+std::chrono::nanoseconds Pods::pause(std::uint64_t min_ms, std::uint64_t max_ms) {
+  return std::chrono::milliseconds{min_ms + rng_.below(max_ms - min_ms + 1)};
+}
+
+void Pods::on_mutation(const local::Mutation& mutation) {
+  if (!mutation.storage.starts_with("pods")) return;
+  const std::string name = mutation.key.substr(mutation.key.find('/') + 1);
+  if (mutation.object) {
+    pods_[name] = view_of(*mutation.object);
+  } else {
+    pods_.erase(name);
+  }
+  soon();
+}
+
+void Pods::soon() {
+  if (step_scheduled_) return;
+  step_scheduled_ = true;
+  std::chrono::nanoseconds delay = pause(20, 500);
+  for (const Fault& fault : book_.plan())
+    if (fault.kind == FaultKind::kSlowBinding && agenda_.now() >= FaultBook::start(fault) &&
+        agenda_.now() < FaultBook::end(fault))
+      delay += std::chrono::milliseconds{fault.arg};
+  agenda_.in(delay, [this] {
+    step_scheduled_ = false;
+    step();
+  });
+}
+
+void Pods::step() {
+  for (const Binding& binding : place(pods_, nodes_))
+    server_.write(kScheduler, "POST", pod_path(binding.pod) + "/binding",
+                  Json{{"apiVersion", "v1"},
+                       {"kind", "Binding"},
+                       {"metadata", {{"name", binding.pod}}},
+                       {"target", {{"kind", "Node"}, {"name", binding.node}}}}
+                      .dump());
+  start_bound();
+  end_gangs();
+}
+
+void Pods::set_phase(const std::string& pod, std::string_view phase, std::string_view uid) {
+  const auto found = pods_.find(pod);
+  if (found == pods_.end() || found->second.uid != uid) return;
+  if (found->second.phase == "Succeeded" || found->second.phase == "Failed") return;
+  if (found->second.deleting && phase != "Failed") return;
+  server_.write(kKubelet, "PATCH", pod_path(pod) + "/status",
+                Json{{"status", {{"phase", phase}}}}.dump());
+}
+
+void Pods::remove(const std::string& pod, const std::string& uid, bool at_once) {
+  const auto found = pods_.find(pod);
+  if (found == pods_.end() || found->second.uid != uid) return;
+  Json options{{"preconditions", {{"uid", uid}}}};
+  if (at_once) options["gracePeriodSeconds"] = 0;
+  server_.write(kKubelet, "DELETE", pod_path(pod), options.dump());
+}
+
+// Kubelets: what is bound runs after a while; what is being deleted goes.
+void Pods::start_bound() {
+  for (const auto& [name, pod] : pods_) {
+    std::string& planned = planned_[pod.uid];
+    if (pod.deleting && planned != "gone") {
+      planned = "gone";
+      agenda_.in(pause(100, 2'000), [this, name, uid = pod.uid] { remove(name, uid, true); });
+    } else if (!pod.node.empty() && pod.phase == "Pending" && planned.empty()) {
+      planned = "Running";
+      agenda_.in(pause(200, 3'000),
+                 [this, name, uid = pod.uid] { set_phase(name, "Running", uid); });
+    }
+  }
+}
+
+// Trainers: when all of a gang run, it goes on for a while and then ends as the script says.
+void Pods::end_gangs() {
+  std::map<std::string, std::vector<std::string>> running;
+  std::map<std::string, std::size_t> succeeded;
+  std::set<std::string> failed;
+  for (const auto& [name, pod] : pods_) {
+    if (pod.phase == "Running" && !pod.deleting) running[pod.gang].push_back(name);
+    if (pod.phase == "Succeeded") ++succeeded[pod.gang];
+    if (pod.phase == "Failed" || pod.deleting) failed.insert(pod.gang);
+  }
+  for (const auto& [gang, names] : running) {
+    const std::size_t all = names.size() + succeeded[gang];
+    if (all < pods_.at(names.front()).size || failed.contains(gang)) continue;
+    std::string loser;
+    for (const std::string& name : names)
+      if (pods_.at(name).fails) loser = name;
+    const auto length = pause(3'000, 20'000);
+    for (const std::string& name : names) {
+      const PodView& pod = pods_.at(name);
+      if (planned_[pod.uid] == "end" || (!loser.empty() && name != loser)) continue;
+      planned_[pod.uid] = "end";
+      const std::string_view phase = loser.empty() ? "Succeeded" : "Failed";
+      agenda_.in(length, [this, name, phase, gang, uid = pod.uid] {
+        // A rank that was lost meanwhile takes the others' success with it.
+        std::size_t whole = 0;
+        for (const auto& [other, view] : pods_)
+          whole += view.gang == gang && view.phase != "Failed" && !view.deleting ? 1 : 0;
+        const auto found = pods_.find(name);
+        const bool there = found != pods_.end() && whole >= found->second.size;
+        if (phase == "Failed" || there) set_phase(name, phase, uid);
+      });
+    }
+  }
+}
+
+const std::string* Pods::pick_running() {
+  std::vector<const std::string*> running;
+  for (const auto& [name, pod] : pods_)
+    if (pod.phase == "Running" && !pod.deleting) running.push_back(&name);
+  return running.empty() ? nullptr : running[rng_.below(running.size())];
+}
+
+void Pods::play(const Fault& fault) {
+  if (fault.kind == FaultKind::kNodeLoss) {
+    const auto node =
+        std::next(nodes_.begin(), static_cast<std::ptrdiff_t>(rng_.below(nodes_.size())))->first;
+    std::vector<std::pair<std::string, std::string>> on_it;
+    for (const auto& [name, pod] : pods_)
+      if (pod.node == node) on_it.emplace_back(name, pod.uid);
+    nodes_[node] = 0;
+    for (const auto& [name, uid] : on_it) remove(name, uid, true);
+    agenda_.at(FaultBook::end(fault), [this, node] {
+      nodes_[node] = kSlotsPerNode;
+      soon();
+    });
+    return;
+  }
+  const std::string* const victim = pick_running();
+  if (victim == nullptr) return;
+  const std::string name = *victim;
+  const std::string uid = pods_.at(name).uid;
+  if (fault.kind == FaultKind::kPodKill) set_phase(name, "Failed", uid);
+  if (fault.kind == FaultKind::kPodDelete) remove(name, uid, false);
+}
+
+}  // namespace amdahl::simulation

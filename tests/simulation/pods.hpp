@@ -1,0 +1,71 @@
+// The rest of a cluster, scripted: nodes, a scheduler that places gangs whole, kubelets and
+// trainers.
+//
+// A trainer's script stands in its pod's command: "fail-below=2" makes rank 0 fail in attempts 0
+// and 1. Ranks wait for each other, as collective operations do: nobody succeeds or fails by itself
+// before all run, and after a failure the others hang until they are deleted.
+//
+// Thread: one. Lifetime: server, agenda and book outlive it. Failure: a refused write is tried
+// again with the next change.
+#pragma once
+
+#include <map>
+#include <string>
+#include <string_view>
+#include <vector>
+
+#include "base/rng.hpp"
+#include "tests/simulation/agenda.hpp"
+#include "tests/simulation/fault_book.hpp"
+#include "tests/simulation/sim_server.hpp"
+
+namespace amdahl::simulation {
+
+struct PodView {
+  std::string uid = {};
+  std::string node = {};
+  std::string phase = {};
+  std::string group = {};  // of the scheduler
+  std::string gang = {};   // group and attempt: who waits for whom
+  std::uint32_t rank = 0;
+  std::uint32_t size = 0;
+  bool fails = false;  // by its script, once all run
+  bool deleting = false;
+};
+using PodViews = std::map<std::string, PodView>;  // by name
+
+struct Binding {
+  std::string pod = {};
+  std::string node = {};
+};
+// All or nothing by group, first fit, one slot a pod; `nodes` maps a node to its slots.
+std::vector<Binding> place(const PodViews& pods, const std::map<std::string, int>& nodes);
+
+class Pods {
+ public:
+  Pods(SimServer& server, Agenda& agenda, FaultBook& book, Rng rng);
+
+  void on_mutation(const local::Mutation& mutation);
+  void play(const Fault& fault);  // pod-kill, pod-delete, node-loss
+
+ private:
+  void soon();
+  void step();
+  void start_bound();
+  void end_gangs();
+  void set_phase(const std::string& pod, std::string_view phase, std::string_view uid);
+  void remove(const std::string& pod, const std::string& uid, bool at_once);
+  std::chrono::nanoseconds pause(std::uint64_t min_ms, std::uint64_t max_ms);
+  const std::string* pick_running();
+
+  SimServer& server_;
+  Agenda& agenda_;
+  FaultBook& book_;
+  Rng rng_;
+  PodViews pods_;
+  std::map<std::string, int> nodes_;
+  std::map<std::string, std::string> planned_;  // pod uid -> the phase that is on its way
+  bool step_scheduled_ = false;
+};
+
+}  // namespace amdahl::simulation

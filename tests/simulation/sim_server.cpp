@@ -1,0 +1,108 @@
+#include "tests/simulation/sim_server.hpp"
+
+#include <nlohmann/json.hpp>
+
+namespace amdahl::simulation {
+namespace {
+
+constexpr std::chrono::seconds kTick{2};
+constexpr std::chrono::milliseconds kGarbageDelay{20};
+const Actor kCollector{.name = "collector"};
+
+class NoTokens final : public local::Identities {
+ public:
+  std::optional<local::User> user_of(std::string_view, WallTime) const override { return {}; }
+  std::optional<Issued> issue(std::string_view, std::string_view, std::int64_t, WallTime) override {
+    return {};
+  }
+};
+
+}  // namespace
+
+SimServer::SimServer(const local::BuiltinSchemas& schemas, Rng rng, ManualClock& clock,
+                     Agenda& agenda, Ledger& ledger)
+    : clock_(clock),
+      agenda_(agenda),
+      ledger_(ledger),
+      identities_(std::make_unique<NoTokens>()),
+      kinds_(schemas, *identities_, "127.0.0.1:6443"),
+      server_(kinds_, rng) {
+  agenda_.in(kTick, [this] { tick(); });
+}
+
+local::Reply SimServer::handle(const Actor& actor, local::Call call) {
+  if (call.method != "GET") ledger_.attempted(actor, call.method, call.target, clock_.monotonic());
+  local::Reply reply = server_.handle(call, wall());
+  happened(actor);
+  return reply;
+}
+
+int SimServer::write(const Actor& actor, std::string method, std::string target, std::string body) {
+  const std::string type = method == "PATCH" ? "application/merge-patch+json" : "application/json";
+  return handle(actor, {.method = std::move(method),
+                        .target = std::move(target),
+                        .accept = "application/json",
+                        .content_type = type,
+                        .user_agent = actor.name,
+                        .body = std::move(body),
+                        .user = {.name = actor.name}})
+      .status;
+}
+
+Json SimServer::read(std::string target) {
+  const local::Reply reply = server_.handle(
+      {.method = "GET", .target = std::move(target), .accept = "application/json"}, wall());
+  return Json::parse(reply.body, nullptr, false);
+}
+
+void SimServer::follow(std::unique_ptr<local::WatchStream> stream, std::weak_ptr<WatchFeed> feed) {
+  followed_.push_back({.stream = std::move(stream), .feed = std::move(feed)});
+  pull(followed_.back());
+}
+
+void SimServer::happened(const Actor& actor) {
+  const std::vector<local::Mutation> mutations = server_.take_mutations();
+  if (mutations.empty()) return;
+  server_.committed(server_.version());
+  ledger_.note(actor, mutations, clock_.monotonic());
+  for (const local::Mutation& mutation : mutations) {
+    if (on_mutation_) on_mutation_(mutation);
+    if (!mutation.object || mutation.object->deleting) tick_soon();
+  }
+  for (Followed& followed : followed_) pull(followed);
+}
+
+void SimServer::pull(Followed& followed) {
+  const auto feed = followed.feed.lock();
+  if (!feed) followed.ended = true;
+  while (!followed.ended) {
+    local::WatchStream::Next next = followed.stream->next();
+    if (next.ready == local::WatchStream::Ready::kNothingYet) return;
+    if (next.ready == local::WatchStream::Ready::kEnd) {
+      followed.ended = true;
+      feed->end();
+    } else if (!next.bytes.empty()) {
+      feed->take(std::move(next.bytes));
+    }
+  }
+}
+
+void SimServer::tick_soon() {
+  if (tick_scheduled_) return;
+  tick_scheduled_ = true;
+  agenda_.in(kGarbageDelay, [this] {
+    tick_scheduled_ = false;
+    if (server_.tick(wall())) tick_soon();
+    happened(kCollector);
+  });
+}
+
+void SimServer::tick() {
+  if (server_.tick(wall())) tick_soon();
+  happened(kCollector);
+  for (Followed& followed : followed_) pull(followed);
+  std::erase_if(followed_, [](const Followed& followed) { return followed.ended; });
+  agenda_.in(kTick, [this] { tick(); });
+}
+
+}  // namespace amdahl::simulation

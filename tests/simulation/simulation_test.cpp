@@ -1,0 +1,123 @@
+// A bounded part of `make simulate`: enough to notice a broken operator, harness or oracle.
+#include <catch2/catch.hpp>
+#include <filesystem>
+#include <fstream>
+
+#include "tests/simulation/trial.hpp"
+
+namespace amdahl::simulation {
+namespace {
+
+constexpr std::uint64_t kSeeds = 100;        // of each right subject
+constexpr std::uint64_t kSeedsToCatch = 60;  // of each wrong one, at most
+
+std::string described(const Scenario& scenario, const Verdict& verdict) {
+  std::string text = to_text(scenario);
+  for (const std::string& violation : verdict.violations) text += violation + "\n";
+  return text;
+}
+
+void play_seeds(std::string_view name) {
+  const Subject& subject = *find_subject(name);
+  Trials trials;
+  for (std::uint64_t seed = 1; seed <= kSeeds; ++seed) {
+    const Scenario scenario = Trials::draw(subject, seed);
+    const Verdict verdict = trials.play(scenario);
+    INFO(described(scenario, verdict));
+    CHECK(verdict.violations.empty());
+  }
+}
+
+}  // namespace
+
+TEST_CASE("The mirror survives whatever the seeds bring", "[simulation]") {
+  play_seeds("mirror");
+}
+
+TEST_CASE("The gang survives whatever the seeds bring", "[simulation]") {
+  play_seeds("gang");
+}
+
+TEST_CASE("The controllers that wrong ones are made from are right themselves", "[simulation]") {
+  play_seeds("replace");
+  play_seeds("counted");
+}
+
+TEST_CASE("Every wrong controller is caught", "[simulation][L1][W1][W2][W3][E2]") {
+  for (const Subject& subject : subjects()) {
+    if (!subject.wrong) continue;
+    Trials trials;
+    std::string caught;
+    std::uint64_t seed = 0;
+    while (caught.empty() && ++seed <= kSeedsToCatch) {
+      const Verdict verdict = trials.play(Trials::draw(subject, seed));
+      if (!verdict.violations.empty()) caught = verdict.violations.front();
+    }
+    INFO(subject.name << ": " << subject.about << "; by seed " << seed << ": " << caught);
+    CHECK_FALSE(caught.empty());
+  }
+}
+
+TEST_CASE("A seed replays to the last packet", "[simulation]") {
+  for (const char* name : {"mirror", "gang", "no-w3"}) {
+    const Subject& subject = *find_subject(name);
+    for (std::uint64_t seed = 1; seed <= 3; ++seed) {
+      Trials one;
+      Trials other;
+      const Scenario scenario = Trials::draw(subject, seed);
+      const Verdict first = one.play(scenario);
+      const Verdict second = other.play(scenario, /*keep_trace=*/true);
+      CHECK(first.run.trace_hash == second.run.trace_hash);
+      CHECK(first.run.end == second.run.end);
+      CHECK(second.run.trace.size() > 50);
+    }
+  }
+}
+
+TEST_CASE("A crash or a freeze at any write of the mirror is survived", "[simulation][W7][E2]") {
+  const Subject& subject = *find_subject("mirror");
+  Trials trials;
+  const std::uint64_t writes = trials.reference(subject, 0).writes;
+  REQUIRE(writes >= 5);
+  for (const Scenario& scenario : single_faults(subject, 0, writes)) {
+    const Verdict verdict = trials.play(scenario);
+    INFO(described(scenario, verdict));
+    CHECK(verdict.violations.empty());
+  }
+}
+
+TEST_CASE("A failing plan shrinks to the faults that matter", "[simulation]") {
+  const Subject& subject = *find_subject("no-e2");
+  Trials trials;
+  for (std::uint64_t seed = 1; seed <= kSeedsToCatch; ++seed) {
+    Scenario scenario = Trials::draw(subject, seed);
+    if (trials.play(scenario).violations.empty()) continue;
+    const Fault noise{.kind = FaultKind::kBreakStreams, .at = 150'000, .replica = 1};
+    scenario.plan.insert(scenario.plan.begin(), noise);
+    if (trials.play(scenario).violations.empty()) continue;
+    const Scenario least = trials.shrink(scenario);
+    CHECK(least.plan.size() == 1);
+    CHECK(has(least.plan, FaultKind::kFreezeAtWrite));
+    return;
+  }
+  FAIL("no seed failed");
+}
+
+TEST_CASE("Kept scenarios end as they say", "[simulation]") {
+  std::size_t played = 0;
+  Trials trials;
+  for (const auto& file : std::filesystem::directory_iterator("tests/simulation/scenarios")) {
+    std::ifstream text(file.path());
+    const std::string content(std::istreambuf_iterator<char>(text), {});
+    const auto scenario = parse_scenario(content);
+    INFO(file.path() << "\n" << (scenario ? "" : scenario.error().context));
+    REQUIRE(scenario);
+    const Verdict verdict = trials.play(*scenario);
+    INFO(described(*scenario, verdict));
+    CHECK(verdict.violations.empty() != scenario->caught);
+    ++played;
+  }
+  CHECK(played > 0);
+}
+
+}  // namespace amdahl::simulation
