@@ -71,10 +71,10 @@ Status wrong_kind(const ServerState& state, const Request& request, const Json& 
   const std::string api_version = text_at(object, "apiVersion");
   const ResourceInfo* other = state.rules.find_kind(api_version, kind);
   if (other == nullptr || other->custom)
-    return cannot_be(request, object,
-                     fmt::format("no kind \"{}\" is registered for version \"{}\" in scheme "
-                                 "\"pkg/runtime/scheme.go:110\"",
-                                 kind, api_version));
+    return bad_request(fmt::format(
+        "{} in version \"{}\" cannot be handled as a {}: no kind \"{}\" is registered for version "
+        "\"{}\" in scheme \"pkg/runtime/scheme.go:110\"",
+        kind, api_version.substr(api_version.find('/') + 1), info.kind, kind, api_version));
   return cannot_be(request, object,
                    fmt::format("converting ({}.{}) to ({}.{}): unknown conversion", other->version,
                                kind, package_of(info.group), info.kind));

@@ -2,6 +2,8 @@
 
 #include <fmt/format.h>
 
+#include <algorithm>
+
 #include "local/apiserver/core/decode.hpp"
 #include "local/apiserver/core/deletion.hpp"
 #include "local/apiserver/core/metadata.hpp"
@@ -119,6 +121,15 @@ std::string selector_text(const Json* selector) {
   return text;
 }
 
+Status no_replicas(std::string path) {
+  std::ranges::replace(path, '/', '.');
+  const std::string why = fmt::format("the spec replicas field \"{}\" does not exist", path);
+  return {.code = 500,
+          .reason = "InternalError",
+          .message = "Internal error occurred: " + why,
+          .causes = {{.message = why}}};
+}
+
 Json scale_of(const KindRules::ScalePaths& paths, const Json& object) {
   const Json& meta = metadata_of(object);
   Json scale = {{"kind", "Scale"}, {"apiVersion", "autoscaling/v1"}};
@@ -162,8 +173,10 @@ Outcome<Reply> get_scale(ServerState& state, Request& request) {
   OUTCOME_TRY(const ObjectPtr found, existing(state, request));
   const auto paths = state.rules.scale_paths(*request.info);
   if (!paths) return not_found(request.info->resource_name(), request.route.name);
-  Reply reply = json_reply(
-      request, 200, scale_of(*paths, in_version(state.rules, *request.info, parsed(*found))));
+  const Json object = in_version(state.rules, *request.info, parsed(*found));
+  if (request.info->custom && at_pointer(object, paths->spec_replicas) == nullptr)
+    return no_replicas(paths->spec_replicas);
+  Reply reply = json_reply(request, 200, scale_of(*paths, object));
   reply.wait_version = found->version;
   return reply;
 }
@@ -244,6 +257,7 @@ Outcome<Reply> evict_pod(ServerState& state, Request& request) {
                         {"status", "True"},
                         {"reason", "EvictionByEvictionAPI"},
                         {"message", "Eviction API: evicting"},
+                        {"lastProbeTime", nullptr},
                         {"lastTransitionTime", format_time(state.now)}});
     found = put_object(state, *request.info, std::move(pod));
     options.version.reset();

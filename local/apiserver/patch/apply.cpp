@@ -21,8 +21,10 @@ std::string text_at(const Json& object, const char* pointer) {
 }
 
 std::string shown_object(const Json& object) {
-  return fmt::format("{}/{}; {}, Kind={}", text_at(object, "/metadata/namespace"),
-                     text_at(object, "/metadata/name"), text_at(object, "/apiVersion"),
+  const std::string version = text_at(object, "/apiVersion");
+  return fmt::format("{}/{}; {}{}, Kind={}", text_at(object, "/metadata/namespace"),
+                     text_at(object, "/metadata/name"),
+                     version.find('/') == std::string::npos ? "/" : "", version,
                      text_at(object, "/kind"));
 }
 
