@@ -119,7 +119,7 @@ class Generator:
         name, query = self.name(kind), self.write_query()
         body = self.body(kind, name)
         metadata = body.get("metadata")
-        if self.chance(0.1) and isinstance(metadata, dict):
+        if self.chance(0.1) and isinstance(metadata, dict) and kind.plural != "jobs":
             metadata.pop("name", None)
             metadata["generateName"] = name + "-"
             step = self.add("create", kind, "POST", kind.collection, query=query, body=body)

@@ -55,6 +55,10 @@ KNOWN = [
     Known("list-items-kind", "items of lists of built-in kinds carry `apiVersion` and `kind`",
           "a list is the concatenation of stored texts; clients set or ignore both",
           at(r"body\.items\[\d+\]\.(apiVersion|kind)", real=ABSENT)),
+    Known("list-version", "`metadata.resourceVersion` of a list that may be older than now",
+          "there it is the version of the cache of one resource, here the newest of all",
+          lambda found: found.path == "body.metadata.resourceVersion"
+          and found.step["verb"] == "list" and "resourceVersion" in found.step.get("query", {})),
     Known("column-texts", "`description` of the columns of a Table",
           "the texts of Kubernetes are not copied",
           at(r"(body|events\[\d+\]\.object)\.columnDefinitions\[\d+\]\.description")),

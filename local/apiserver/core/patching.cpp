@@ -74,8 +74,7 @@ Outcome<PatchType> patch_type(const ResourceInfo& info, std::string_view content
   if (type == kStrategicPatch && !info.custom) return PatchType::kStrategic;
   if (type == kApplyPatch) return PatchType::kApply;
   if (info.custom)
-    return unsupported_media_type(
-        fmt::format("{}, {}, {}", kJsonPatch, kMergePatch, kApplyPatch));
+    return unsupported_media_type(fmt::format("{}, {}, {}", kJsonPatch, kMergePatch, kApplyPatch));
   return Status{.code = 415,
                 .reason = "UnsupportedMediaType",
                 .message = "415: Unsupported Media Type",

@@ -200,8 +200,9 @@ Outcome<Reply> change_scale(ServerState& state, Request& request) {
     return unknown_failure(fmt::format("the object has no place for {}", paths->spec_replicas));
   const std::string version = text_at(metadata_of(scale), "resourceVersion");
   if (!version.empty()) metadata_of(object)["resourceVersion"] = version;
-  OUTCOME_TRY(const Written written, store_update(state, request, {.old = old, .subresource = "scale"},
-                                                  std::move(object)));
+  OUTCOME_TRY(
+      const Written written,
+      store_update(state, request, {.old = old, .subresource = "scale"}, std::move(object)));
   Reply reply =
       json_reply(request, 200,
                  scale_of(*paths, in_version(state.rules, *request.info, parsed(*written.object))));

@@ -41,8 +41,7 @@ Result<Json> readied(const FieldRules& rules, const FieldWriter& writer,
                 "expected: {}",
                 version, writer.api_version);
   const Json& managed = managed_fields_of(configuration);
-  if (!managed.is_null())
-    return fail(Errc::kCorrupt, "metadata.managedFields must be nil");
+  if (!managed.is_null()) return fail(Errc::kCorrupt, "metadata.managedFields must be nil");
   if (auto fits = check_configuration(configuration, rules.shape); !fits)
     return wrap(std::move(fits).error(), "failed to create typed patch object ({})",
                 shown_object(configuration));
