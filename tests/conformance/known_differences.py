@@ -97,7 +97,7 @@ KNOWN = [
           "types of the schema are known here, not those of Go; status and reason are compared",
           go_type),
     Known("managed-time", "an entry of managedFields has no `time` there",
-          "a manager's entry that another write carried over; here every entry keeps its time",
+          "what came through scale has none there; here every entry that changed something has one",
           at(r".*managedFields\[\d+\]\.time", real=ABSENT, ours="<time>")),
     Known("internal-values", "a refused value that is a whole structure is printed in Go's names",
           "the field and the words after it are compared by the status",

@@ -130,6 +130,18 @@ Status no_replicas(std::string path) {
           .causes = {{.message = why}}};
 }
 
+// A scale passes the ownership of its replicas on; what nobody owns stays without an owner.
+bool somebody_owns(const Json& object, const std::string& pointer) {
+  std::string fields;
+  for (const char c : pointer) fields += c == '/' ? std::string("/f:") : std::string(1, c);
+  const auto entries = metadata_of(object).find("managedFields");
+  if (entries == metadata_of(object).end()) return false;
+  return std::ranges::any_of(*entries, [&](const Json& entry) {
+    const auto owned = entry.find("fieldsV1");
+    return owned != entry.end() && at_pointer(*owned, fields) != nullptr;
+  });
+}
+
 Json scale_of(const KindRules::ScalePaths& paths, const Json& object) {
   const Json& meta = metadata_of(object);
   Json scale = {{"kind", "Scale"}, {"apiVersion", "autoscaling/v1"}};
@@ -200,9 +212,10 @@ Outcome<Reply> change_scale(ServerState& state, Request& request) {
     return unknown_failure(fmt::format("the object has no place for {}", paths->spec_replicas));
   const std::string version = text_at(metadata_of(scale), "resourceVersion");
   if (!version.empty()) metadata_of(object)["resourceVersion"] = version;
-  OUTCOME_TRY(
-      const Written written,
-      store_update(state, request, {.old = old, .subresource = "scale"}, std::move(object)));
+  const bool owned = somebody_owns(object, paths->spec_replicas);
+  OUTCOME_TRY(const Written written,
+              store_update(state, request, {.old = old, .subresource = "scale", .tracked = owned},
+                           std::move(object)));
   Reply reply =
       json_reply(request, 200,
                  scale_of(*paths, in_version(state.rules, *request.info, parsed(*written.object))));
