@@ -103,8 +103,7 @@ def service(rng):
     if rng.random() < 0.3:
         spec["ports"] = [{"port": 80, "name": "a"},
                          {"port": 443, "name": "b", "targetPort": rng.choice([8443, "tls"])}]
-    spec |= maybe(rng, 0.7, {"selector": {"app": rng.choice("ab")}})
-    spec["clusterIP"] = "None"
+    spec |= {"selector": {"app": rng.choice("ab")}, "clusterIP": "None"}
     spec |= maybe(rng, 0.2, {"type": rng.choice(["ClusterIP", "ExternalName"])})
     if spec.get("type") == "ExternalName":
         spec |= {"externalName": "example.com"}
@@ -241,18 +240,17 @@ KINDS = {f"{kind.plural}.{kind.group}": kind for kind in (
     Kind("pods", "Pod", pod, status=pod_status, weight=14,
          fields=("status.phase=Pending", "spec.nodeName=n1", "spec.nodeName!=n1",
                  "spec.restartPolicy=Never")),
-    Kind("services", "Service", service, fields=("spec.type=ClusterIP",), weight=5,
-         status=lambda rng: {"loadBalancer": {}}),
+    Kind("services", "Service", service, fields=("spec.type=ClusterIP",), weight=5),
     Kind("serviceaccounts", "ServiceAccount", service_account, weight=3),
     Kind("events", "Event", core_event, fields=("reason=Started", "involvedObject.name=a")),
-    Kind("events", "Event", new_event, group="events.k8s.io", weight=2,
+    Kind("events", "Event", new_event, group="events.k8s.io", weight=2, changes=False,
          fields=("regarding.name=a",)),
     Kind("nodes", "Node", node, namespaced=False, status=node_status, weight=3),
     Kind("persistentvolumeclaims", "PersistentVolumeClaim", claim, changes=False, weight=2),
     Kind("endpoints", "Endpoints", endpoints, weight=2),
     Kind("deployments", "Deployment", deployment, group="apps", status=replicated_status,
          scale=True, weight=6),
-    Kind("jobs", "Job", job, group="batch", status=job_status, weight=4),
+    Kind("jobs", "Job", job, group="batch", status=job_status, changes=False, weight=4),
     Kind("leases", "Lease", lease, group="coordination.k8s.io"),
     Kind("priorityclasses", "PriorityClass", priority_class, group="scheduling.k8s.io",
          namespaced=False, weight=2),

@@ -4,6 +4,7 @@ import copy
 import random
 
 STRINGS = ("", "Bad_Name!", "x" * 300, "1")
+WAYS = ("drop", "other", "string", "unknown", "number")
 OTHERS = (None, True, -1, 1.5, "text", [], {}, ["a"], {"a": "b"})
 
 
@@ -25,11 +26,11 @@ def at(value, path):
     return value
 
 
-def mutated(rng: random.Random, body: dict) -> dict:
+def mutated(rng: random.Random, body: dict, ways=WAYS) -> dict:
     result = copy.deepcopy(body)
     path = rng.choice(sorted(places(result), key=str))
     parent, key = at(result, path[:-1]), path[-1]
-    how = rng.choice(("drop", "other", "string", "unknown", "number"))
+    how = rng.choice(ways)
     if how == "drop":
         del parent[key]
     elif how == "other":

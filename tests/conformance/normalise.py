@@ -5,7 +5,7 @@
 | uids | uid-1, uid-2.. in order of appearance |
 | resource versions | how many of the sequence's objects' versions are not newer |
 | times of this run (years of RUN_YEARS) | <time>, with the number of digits of the second's part |
-| names the server completed (generateName) | by order of creation |
+| names the server completed (generateName) | by order of appearance |
 | continue tokens, signed tokens | <continue>, <token> |
 | cluster addresses and node ports that the server chose | by order of appearance |
 | ages in tables | <age> |
@@ -23,6 +23,7 @@ ADDRESS = re.compile(r"\b10\.96\.\d+\.\d+\b")
 VERSION_IN_TEXT = re.compile(r"(ResourceVersion in (?:the precondition|record) [^()]*\()(\d+)\)")
 AGE_COLUMNS = {"Age", "Last Seen", "First Seen", "Created At", "Born"}
 DISCOVERY = {"APIGroupList": "groups", "APIResourceList": "resources"}
+COMPLETED = re.compile(r"\b[abc]-[bcdfghjklmnpqrstvwxz2456789]{5}\b")  # what generateName gives
 NODE_PORTS = range(30000, 32768)
 
 
@@ -37,7 +38,7 @@ class Normaliser:
         self._columns: list[dict] = []
 
     def show(self, value, collection: bool = False) -> None:
-        """Collects the versions of objects, and the names that the server completed."""
+        """Collects the versions of objects."""
         if isinstance(value, list):
             for item in value:
                 self.show(item)
@@ -57,9 +58,6 @@ class Normaliser:
         version = str(metadata.get("resourceVersion", ""))
         if version.isdigit():
             self._versions.add(int(version))
-        stem, name = metadata.get("generateName"), metadata.get("name")
-        if stem and name and name != stem and name.startswith(stem[:58]) and name not in self._made:
-            self._made[name] = self._numbered(f"{stem}made")
 
     def _numbered(self, what: str) -> str:
         self._counts[what] = self._counts.get(what, 0) + 1
@@ -106,10 +104,7 @@ class Normaliser:
         text = TIME.sub(lambda found: f"<time.{len(found[1]) - 1}>" if found[1] else "<time>", text)
         text = ADDRESS.sub(lambda found: self._stand_in(found[0], "<ip>"), text)
         text = VERSION_IN_TEXT.sub(lambda found: f"{found[1]}{self.rank(found[2])})", text)
-        for name, stand_in in self._made.items():
-            if name in text and not name.startswith("port "):
-                text = text.replace(name, stand_in)
-        return text
+        return COMPLETED.sub(lambda found: self._stand_in(found[0], f"{found[0][:2]}made"), text)
 
     def _without_ages(self, table: dict) -> dict:
         # A watch names its columns once, in the first event.

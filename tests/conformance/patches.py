@@ -72,6 +72,8 @@ def configuration(generator, kind, name: str) -> dict:
     """What a manager applies: some of a body, so that managers share and give up fields."""
     rng = generator.rng
     body = kind.body(rng)
+    if kind.plural == "widgets":
+        body["spec"].pop("unknownField", None)
     if kind.plural in ("configmaps", "secrets", "widgets") and generator.chance(0.5):
         for value in body.values():
             if isinstance(value, dict) and len(value) > 1:

@@ -61,8 +61,10 @@ class Stream:
             for line in self._response:
                 event = json.loads(line)
                 notes = _annotations(event)
-                if event.get("type") != "BOOKMARK" or notes:
+                if event.get("type") != "BOOKMARK":
                     events.append(event)
+                elif notes:
+                    events.append({**event, "object": _bare(event["object"])})
                 if notes.get(MARKER) == marker:
                     break
             else:
@@ -71,6 +73,14 @@ class Stream:
             end = f"no marker: {type(error).__name__}"
         self._connection.close()
         return {"status": 200, "events": events, "end": end}
+
+
+def _bare(bookmark: dict) -> dict:
+    """What a bookmark is about; the rest of it is an empty object of the kind."""
+    left = {key: bookmark.get(key) for key in ("apiVersion", "kind", "metadata")}
+    if "rows" in bookmark:
+        left["rows"] = [_bare(row["object"]) for row in bookmark["rows"]]
+    return left
 
 
 def _annotations(event: dict) -> dict:
@@ -143,14 +153,17 @@ class Side:
         return [answer and normaliser.normal(answer) for answer in self.answers]
 
     def _mark(self, step: dict) -> None:
-        marker = step["marker"]
-        body = sequence.resolve(marker["body"], self.namespace, {})
-        notes = body["metadata"].setdefault("annotations", {})
-        notes[MARKER] = step["id"]
-        path = sequence.resolve(marker["path"], self.namespace, {})
-        self.connection.send("PATCH", f"{path}?fieldManager=marker&force=true",
-                             json.dumps(body).encode(),
-                             {"Content-Type": "application/apply-patch+yaml"})
+        """Changes the object that the watch is about to see, or makes it."""
+        marker = sequence.resolve(step["marker"], self.namespace, {})
+        metadata = marker["body"]["metadata"]
+        metadata["annotations"] = {MARKER: step["id"]}
+        change = {"metadata": {key: metadata[key] for key in ("annotations", "labels")}}
+        answer = self.connection.send("PATCH", marker["path"], json.dumps(change).encode(),
+                                      {"Content-Type": "application/merge-patch+json"})
+        if answer["status"] == 404:
+            self.connection.send("POST", marker["path"].rpartition("/")[0],
+                                 json.dumps(marker["body"]).encode(),
+                                 {"Content-Type": "application/json"})
 
 
 class Runner:

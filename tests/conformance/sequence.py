@@ -7,7 +7,7 @@ A step is a dict that can be kept as JSON:
     kind     "pods", ..
     method, path, query, headers, body    the request; {"$text": ".."} is a body of raw text
     settle   a path that is listed before this step, so that the real server's cache is up to date
-    marker   of a watch: the apply that ends the reading, {"path", "body"}
+    marker   of a watch: the object whose change ends the reading, {"path", "body"}
 
 Texts may hold ${ns}, ${rv:s3}, ${uid:s3}, ${name:s3}, ${continue:s3}: parts of an earlier answer of
 the same server. A body {"$from": "s3", "$merge": {..}} is that answer, changed by a merge patch.

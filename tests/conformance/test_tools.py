@@ -104,6 +104,7 @@ class Normal(unittest.TestCase):
         self.assertEqual(found["metadata"]["name"], "a-made-1")
         self.assertEqual(found["metadata"]["creationTimestamp"], "<time>")
         self.assertEqual(message["message"], '"a-made-1" uid-2 uid-1 at <time.6>')
+        self.assertEqual(normal({"message": "a-marker"}), [{"message": "a-marker"}])
 
     def test_what_the_client_wrote_stays(self):
         written = thing(1, annotations={"a": "2020-01-01T00:00:00Z", "n": "5"})

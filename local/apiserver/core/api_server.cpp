@@ -44,8 +44,11 @@ Outcome<Reply> unknown_resource(const KindRules& rules, const Route& route) {
   const std::string root = route.group.empty()
                                ? "/api/" + route.version
                                : fmt::format("/apis/{}/{}", route.group, route.version);
-  if (!route.group.empty() && !rules.document(root, "application/json")) return page_not_found();
-  return resource_not_found();
+  const bool builtin =
+      route.group.find('.') == std::string::npos || route.group.ends_with(".k8s.io");
+  const bool served = route.group.empty() || rules.document(root, "application/json");
+  if (builtin && served) return resource_not_found();
+  return page_not_found();
 }
 
 Outcome<Reply> on_collection(ServerState& state, Request& request) {
@@ -186,10 +189,13 @@ Outcome<Reply> ApiServer::answer(const Call& call) {
   const Route& route = request.route;
   request.info = state_.rules.find(route.group, route.version, route.plural);
   if (request.info == nullptr) return unknown_resource(state_.rules, route);
-  OUTCOME_TRY(request.accepted, negotiate(call.accept));
-  OUTCOME_TRY(request.query, parse_query_options(target.parameters));
   if (!request.info->deprecated.empty()) request.warnings.push_back(request.info->deprecated);
-  auto answered = answer_resource(request);
+  const auto read_and_answer = [&]() -> Outcome<Reply> {
+    OUTCOME_TRY(request.accepted, negotiate(call.accept));
+    OUTCOME_TRY(request.query, parse_query_options(target.parameters));
+    return answer_resource(request);
+  };
+  auto answered = read_and_answer();
   Reply reply = answered ? std::move(*answered) : status_reply(answered.error());
   add_warnings(request, reply);
   return reply;

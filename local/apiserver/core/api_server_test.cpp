@@ -60,7 +60,14 @@ TEST_CASE("create refuses with Kubernetes' texts") {
       {kMaps, R"({"metadata":{"name":"a","resourceVersion":"5"}})", 500, "",
        "resourceVersion should not be set on objects to be created"},
       {kMaps, R"({"apiVersion":"v2","metadata":{"name":"a"}})", 400, "BadRequest",
-       "the API version in the data (v2) does not match the expected API version (v1)"},
+       "ConfigMap in version \"v2\" cannot be handled as a ConfigMap: no kind \"ConfigMap\" is "
+       "registered for version \"v2\" in scheme \"pkg/runtime/scheme.go:110\""},
+      {kMaps, R"({"apiVersion":"v1","kind":"Pod","metadata":{"name":"a"}})", 400, "BadRequest",
+       "Pod in version \"v1\" cannot be handled as a ConfigMap: converting (v1.Pod) to "
+       "(core.ConfigMap): unknown conversion"},
+      {kWidgets, R"({"apiVersion":"example.com/v1","kind":"Other","metadata":{"name":"a"}})", 422,
+       "Invalid",
+       "Other.example.com \"a\" is invalid: kind: Invalid value: \"Other\": must be Widget"},
       {kMaps, R"({"metadata":{"name":5}})", 400, "BadRequest",
        "ConfigMap in version \"v1\" cannot be handled as a ConfigMap: json: cannot unmarshal "
        "number into Go struct field ObjectMeta.metadata.name of type string"},

@@ -10,6 +10,7 @@ namespace amdahl::local {
 namespace {
 
 constexpr std::size_t kSummaryBytes = 30;
+constexpr std::size_t kRepeatedBytesMax = 10'000;  // of a body that a refusal repeats
 
 std::string summary(std::string_view body) {
   if (body.empty()) return "<empty>";
@@ -72,10 +73,10 @@ Status wrong_kind(const ServerState& state, const Request& request, const Json& 
   const std::string api_version = text_at(object, "apiVersion");
   const ResourceInfo* other = state.rules.find_kind(api_version, kind);
   if (other == nullptr || other->custom)
-    return cannot_be(request, object,
-                     fmt::format("no kind \"{}\" is registered for version \"{}\" in scheme "
-                                 "\"pkg/runtime/scheme.go:110\"",
-                                 kind, api_version));
+    return bad_request(fmt::format(
+        "{} in version \"{}\" cannot be handled as a {}: no kind \"{}\" is registered for version "
+        "\"{}\" in scheme \"pkg/runtime/scheme.go:110\"",
+        kind, api_version.substr(api_version.find('/') + 1), info.kind, kind, api_version));
   return cannot_be(request, object,
                    fmt::format("converting ({}.{}) to ({}.{}): unknown conversion", other->version,
                                kind, package_of(info.group), info.kind));
@@ -91,11 +92,10 @@ Outcome<Done> check_kind(const ServerState& state, const Request& request, Json&
                                                key));
   std::string kind = text_at(object, "kind");
   const std::string api_version = text_at(object, "apiVersion");
-  if (kind.empty() && info.custom) {
-    const std::string text = json_text(object);
+  if (kind.empty() && info.custom)
     return unrecognized(
-        request, fmt::format("Object 'Kind' is missing in '{}'", text.substr(0, kBodyDepthMax)));
-  }
+        request, fmt::format("Object 'Kind' is missing in '{}'",
+                             std::string_view(request.call->body).substr(0, kRepeatedBytesMax)));
   if (kind.empty()) object["kind"] = kind = info.kind;
   if (api_version.empty()) object["apiVersion"] = info.api_version();
   const bool same_version = api_version.empty() || api_version == info.api_version();

@@ -60,7 +60,9 @@ TEST_CASE("list refuses what it cannot show") {
     std::string message;
   };
   const std::vector<Row> rows = {
-      {"fieldSelector=spec.x%3D1", 400, "field label not supported: spec.x"},
+      {"fieldSelector=spec.x%3D1", 400,
+       "\"spec.x\" is not a known field selector: only \"metadata.name\", "
+       "\"metadata.namespace\""},
       {"labelSelector=a%3D%3D%3Db", 400, ""},
       {"resourceVersion=99", 504, "Timeout: Too large resource version: 99, current: 6"},
       {"resourceVersion=x", 400,

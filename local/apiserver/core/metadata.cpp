@@ -107,6 +107,10 @@ Outcome<Done> check_metadata(Json& object) {
   if (meta.is_null()) meta = Json::object();
   if (!meta.is_object()) return wrong_type(meta, "metadata", "v1.ObjectMeta");
   for (auto at = meta.begin(); at != meta.end();) at = at->is_null() ? meta.erase(at) : ++at;
+  for (const char* key : kTextMaps)
+    if (const auto found = meta.find(key); found != meta.end() && found->is_object())
+      for (Json& value : *found)
+        if (value.is_null()) value = "";  // as Go reads it
   OUTCOME_CHECK(check_scalars(meta));
   OUTCOME_CHECK(check_times(meta));
   OUTCOME_CHECK(check_lists(meta));

@@ -27,7 +27,7 @@ Outcome<Done> check_config(const ServerState& state, Request& request, const Jso
   Json copy = config;
   auto checked = check_object(state, request, std::move(copy), {});
   if (!checked) return checked.error();
-  return Done{};
+  return match_path(request, *checked);
 }
 
 // A patch that takes the version away is not bound to one.
@@ -50,8 +50,6 @@ Outcome<Reply> apply_patch(ServerState& state, Request& request, const ObjectPtr
   std::vector<std::string> told = std::move(request.warnings);
   OUTCOME_TRY(Json object, check_object(state, request, std::move(merged), {}));
   request.warnings = std::move(told);
-  if (!old && text_at(metadata_of(object), "name").empty())
-    metadata_of(object)["name"] = request.route.name;
   OUTCOME_CHECK(match_path(request, object));
   if (!old) {
     OUTCOME_TRY(const Written made, store_new(state, request, std::move(object)));
@@ -76,8 +74,7 @@ Outcome<PatchType> patch_type(const ResourceInfo& info, std::string_view content
   if (type == kStrategicPatch && !info.custom) return PatchType::kStrategic;
   if (type == kApplyPatch) return PatchType::kApply;
   if (info.custom)
-    return unsupported_media_type(
-        fmt::format("{}, {}, {}", kJsonPatch, kMergePatch, kApplyPatch));
+    return unsupported_media_type(fmt::format("{}, {}, {}", kJsonPatch, kMergePatch, kApplyPatch));
   return Status{.code = 415,
                 .reason = "UnsupportedMediaType",
                 .message = "415: Unsupported Media Type",

@@ -61,6 +61,17 @@ Outcome<ListPlan> plan_list(const ServerState& state, const Request& request,
   return ListPlan{.version = *wanted};
 }
 
+// Kubernetes words it by who converts the label.
+Status unknown_field(const ResourceInfo& info, std::string_view field) {
+  if (info.group == "batch")
+    return bad_request(fmt::format("field label \"{}\" not supported for {}", field, info.kind));
+  if (info.custom || info.selects_fields)
+    return bad_request(fmt::format("field label not supported: {}", field));
+  return bad_request(fmt::format(
+      "\"{}\" is not a known field selector: only \"metadata.name\", \"metadata.namespace\"",
+      field));
+}
+
 }  // namespace
 
 Outcome<Selection> selection_of(const ServerState& state, const Request& request) {
@@ -70,12 +81,7 @@ Outcome<Selection> selection_of(const ServerState& state, const Request& request
     const bool known = term.field == "metadata.name" || term.field == "metadata.namespace" ||
                        state.rules.selectable(info, term.field);
     if (known) continue;
-    return bad_request(
-        info.custom || (info.group.empty() && info.selects_fields)
-            ? fmt::format("field label not supported: {}", term.field)
-            : fmt::format("\"{}\" is not a known field selector: only \"metadata.name\", "
-                          "\"metadata.namespace\"",
-                          term.field));
+    return unknown_field(info, term.field);
   }
   if (info.namespaced && !request.route.ns.empty()) selection.prefix = request.route.ns + "/";
   if (!request.route.name.empty()) {

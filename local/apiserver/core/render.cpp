@@ -23,9 +23,22 @@ Json metadata_form(const RenderAs& as, const Json& object) {
           {"metadata", metadata_of(object)}};
 }
 
+// kubectl greys out what has ended.
+void mark_completed(Json& row, const Json& pod) {
+  const auto status = pod.find("status");
+  const std::string phase = status == pod.end() ? std::string() : text_at(*status, "phase");
+  if (phase != "Succeeded" && phase != "Failed") return;
+  row["conditions"] = {
+      {{"type", "Completed"},
+       {"status", "True"},
+       {"reason", phase},
+       {"message", phase == "Failed" ? "The pod failed." : "The pod has completed successfully."}}};
+}
+
 Json table_row(const KindRules& rules, const RenderAs& as, const StoredObject& object) {
   Json json = in_version(rules, *as.info, parsed(object));
   Json row = {{"cells", rules.table_cells(*as.info, json, as.now)}};
+  if (as.info->graceful_delete) mark_completed(row, json);
   if (as.include_object == "Object") {
     row["object"] = std::move(json);
   } else if (as.include_object != "None") {
@@ -51,8 +64,8 @@ Json table(const KindRules& rules, const RenderAs& as, Json metadata) {
 }
 
 std::string list_head(std::string_view kind, std::string_view api_version, const Json& metadata) {
-  return fmt::format(R"({{"kind":"{}","apiVersion":"{}","metadata":{},"items":)", kind,
-                     api_version, json_text(metadata));
+  return fmt::format(R"({{"kind":"{}","apiVersion":"{}","metadata":{},"items":)", kind, api_version,
+                     json_text(metadata));
 }
 
 std::string prettied(const Request& request, std::string text) {

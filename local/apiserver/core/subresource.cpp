@@ -2,6 +2,8 @@
 
 #include <fmt/format.h>
 
+#include <algorithm>
+
 #include "local/apiserver/core/decode.hpp"
 #include "local/apiserver/core/deletion.hpp"
 #include "local/apiserver/core/metadata.hpp"
@@ -119,6 +121,27 @@ std::string selector_text(const Json* selector) {
   return text;
 }
 
+Status no_replicas(std::string path) {
+  std::ranges::replace(path, '/', '.');
+  const std::string why = fmt::format("the spec replicas field \"{}\" does not exist", path);
+  return {.code = 500,
+          .reason = "InternalError",
+          .message = "Internal error occurred: " + why,
+          .causes = {{.message = why}}};
+}
+
+// A scale passes the ownership of its replicas on; what nobody owns stays without an owner.
+bool somebody_owns(const Json& object, const std::string& pointer) {
+  std::string fields;
+  for (const char c : pointer) fields += c == '/' ? std::string("/f:") : std::string(1, c);
+  const auto entries = metadata_of(object).find("managedFields");
+  if (entries == metadata_of(object).end()) return false;
+  return std::ranges::any_of(*entries, [&](const Json& entry) {
+    const auto owned = entry.find("fieldsV1");
+    return owned != entry.end() && at_pointer(*owned, fields) != nullptr;
+  });
+}
+
 Json scale_of(const KindRules::ScalePaths& paths, const Json& object) {
   const Json& meta = metadata_of(object);
   Json scale = {{"kind", "Scale"}, {"apiVersion", "autoscaling/v1"}};
@@ -162,8 +185,10 @@ Outcome<Reply> get_scale(ServerState& state, Request& request) {
   OUTCOME_TRY(const ObjectPtr found, existing(state, request));
   const auto paths = state.rules.scale_paths(*request.info);
   if (!paths) return not_found(request.info->resource_name(), request.route.name);
-  Reply reply = json_reply(
-      request, 200, scale_of(*paths, in_version(state.rules, *request.info, parsed(*found))));
+  const Json object = in_version(state.rules, *request.info, parsed(*found));
+  if (request.info->custom && at_pointer(object, paths->spec_replicas) == nullptr)
+    return no_replicas(paths->spec_replicas);
+  Reply reply = json_reply(request, 200, scale_of(*paths, object));
   reply.wait_version = found->version;
   return reply;
 }
@@ -187,8 +212,10 @@ Outcome<Reply> change_scale(ServerState& state, Request& request) {
     return unknown_failure(fmt::format("the object has no place for {}", paths->spec_replicas));
   const std::string version = text_at(metadata_of(scale), "resourceVersion");
   if (!version.empty()) metadata_of(object)["resourceVersion"] = version;
-  OUTCOME_TRY(const Written written, store_update(state, request, {.old = old, .subresource = "scale"},
-                                                  std::move(object)));
+  const bool owned = somebody_owns(object, paths->spec_replicas);
+  OUTCOME_TRY(const Written written,
+              store_update(state, request, {.old = old, .subresource = "scale", .tracked = owned},
+                           std::move(object)));
   Reply reply =
       json_reply(request, 200,
                  scale_of(*paths, in_version(state.rules, *request.info, parsed(*written.object))));
@@ -244,6 +271,7 @@ Outcome<Reply> evict_pod(ServerState& state, Request& request) {
                         {"status", "True"},
                         {"reason", "EvictionByEvictionAPI"},
                         {"message", "Eviction API: evicting"},
+                        {"lastProbeTime", nullptr},
                         {"lastTransitionTime", format_time(state.now)}});
     found = put_object(state, *request.info, std::move(pod));
     options.version.reset();

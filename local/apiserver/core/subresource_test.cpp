@@ -125,6 +125,12 @@ TEST_CASE("scale shows and moves the replicas") {
   CHECK(test.call("PATCH", kWidgets + "/w/scale", R"({"spec":{"replicas":-7}})", kMerge).status ==
         422);
   CHECK(test.get(kMaps + "/w/scale").status == 404);
+  test.call("POST", kWidgets, R"({"apiVersion":"example.com/v1","kind":"Widget",
+      "metadata":{"name":"none"}})");
+  const Got none = test.get(kWidgets + "/none/scale");
+  CHECK(none.status == 500);
+  CHECK(none.message() ==
+        "Internal error occurred: the spec replicas field \".spec.replicas\" does not exist");
 }
 
 TEST_CASE("binding puts a pod on a node once") {

@@ -40,16 +40,35 @@ bool same_object(const Json& left, const Json& right) {
   return true;
 }
 
+// Where etcd would keep objects of the kind.
+std::string registry_path(const ResourceInfo& info) {
+  if (info.custom) return info.group + "/" + info.plural;
+  if (info.group.empty() && info.plural == "services") return "services/specs";
+  if (info.group.empty() && info.plural == "endpoints") return "services/endpoints";
+  if (info.group.empty() && info.plural == "nodes") return "minions";
+  return info.plural;
+}
+
+struct UidPair {
+  std::string_view wanted = {};
+  std::string_view found = {};
+};
+
+Status other_uid(const ResourceInfo& info, std::string_view key, const UidPair& uids) {
+  const std::string_view name = key.substr(key.find('/') + 1);  // the whole key when there is none
+  return conflict(info.resource_name(), name,
+                  fmt::format("StorageError: invalid object, Code: 4, Key: /registry/{}/{}, "
+                              "ResourceVersion: 0, AdditionalErrorMsg: Precondition failed: UID "
+                              "in precondition: {}, UID in object meta: {}",
+                              registry_path(info), key, uids.wanted, uids.found));
+}
+
 Outcome<Done> check_versions(const Request& request, const UpdateOf& update, Json& meta) {
   const ResourceInfo& info = *request.info;
   const std::string name(update.old->name());
   const std::string uid = text_at(meta, "uid");
   if (!uid.empty() && uid != update.old->uid && !update.from_patch)
-    return conflict(info.resource_name(), name,
-                    fmt::format("StorageError: invalid object, Code: 4, Key: /registry/{}/{}, "
-                                "ResourceVersion: 0, AdditionalErrorMsg: Precondition failed: UID "
-                                "in precondition: {}, UID in object meta: {}",
-                                info.plural, update.old->key, uid, update.old->uid));
+    return other_uid(info, update.old->key, {.wanted = uid, .found = update.old->uid});
   const std::string version = text_at(meta, "resourceVersion");
   if (version.empty() || version == "0") {
     if (info.unconditional_update) return Done{};
@@ -174,6 +193,9 @@ Outcome<Reply> update(ServerState& state, Request& request) {
   if (!old) {
     if (!request.info->create_on_update || !request.route.subresource.empty())
       return not_found(request.info->resource_name(), request.route.name);
+    if (const std::string uid = text_at(metadata_of(object), "uid"); !uid.empty())
+      return other_uid(*request.info, request.key(), {.wanted = uid});
+    metadata_of(object).erase("resourceVersion");
     const std::string manager = request.manager();
     state.rules.track(*request.info, nullptr, object, {.manager = manager, .now = state.now});
     OUTCOME_TRY(const Written made, store_new(state, request, std::move(object)));

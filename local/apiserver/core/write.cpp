@@ -72,6 +72,12 @@ Status exists_already(const Request& request, const StoredObject& found, bool ge
   return status;
 }
 
+// Kinds that are kept as another one are refused as that: events.
+GroupName stored_kind(const ServerState& state, const ResourceInfo& info) {
+  const ResourceInfo* kept = info.custom ? nullptr : state.rules.find_storage(info.storage);
+  return kept == nullptr ? info.kind_name() : kept->kind_name();
+}
+
 Outcome<Written> create_once(ServerState& state, const Request& request, Json object) {
   const ResourceInfo& info = *request.info;
   Json& meta = metadata_of(object);
@@ -79,7 +85,8 @@ Outcome<Written> create_once(ServerState& state, const Request& request, Json ob
   fill_system_fields(state, meta);
   state.rules.prepare_create(info, object, state.now);
   if (std::vector<Cause> causes = state.rules.validate(info, "", object, nullptr); !causes.empty())
-    return invalid(info.kind_name(), text_at(metadata_of(object), "name"), std::move(causes));
+    return invalid(stored_kind(state, info), text_at(metadata_of(object), "name"),
+                   std::move(causes));
   const std::string name = text_at(metadata_of(object), "name");
   OUTCOME_CHECK(check_name(request, name));
   const std::string key = object_key(info.namespaced ? request.route.ns : "", name);

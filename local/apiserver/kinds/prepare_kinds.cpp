@@ -133,14 +133,13 @@ void prepare_job(Json& job) {
   const std::string name = text_at(job, {"metadata", "name"});
   const std::string uid = text_at(job, {"metadata", "uid"});
   // Labels that came from the template stay those of the template.
-  const bool shared = map_at(job, {"metadata", "labels"}) == *labels;
+  const bool shared = !labels->empty() && map_at(job, {"metadata", "labels"}) == *labels;
   add_job_label(*labels, "job-name", name);
   add_job_label(*labels, "batch.kubernetes.io/job-name", name);
   add_job_label(*labels, "controller-uid", uid);
   add_job_label(*labels, "batch.kubernetes.io/controller-uid", uid);
   add_job_label(*matches, "batch.kubernetes.io/controller-uid", uid);
-  if (shared || map_at(job, {"metadata", "labels"}).empty())
-    job["metadata"]["labels"] = Json(*labels);
+  if (shared) job["metadata"]["labels"] = Json(*labels);
 }
 
 void prepare_crd(Json& crd) {

@@ -21,8 +21,10 @@ std::string text_at(const Json& object, const char* pointer) {
 }
 
 std::string shown_object(const Json& object) {
-  return fmt::format("{}/{}; {}, Kind={}", text_at(object, "/metadata/namespace"),
-                     text_at(object, "/metadata/name"), text_at(object, "/apiVersion"),
+  const std::string version = text_at(object, "/apiVersion");
+  return fmt::format("{}/{}; {}{}, Kind={}", text_at(object, "/metadata/namespace"),
+                     text_at(object, "/metadata/name"),
+                     version.find('/') == std::string::npos ? "/" : "", version,
                      text_at(object, "/kind"));
 }
 
@@ -39,8 +41,7 @@ Result<Json> readied(const FieldRules& rules, const FieldWriter& writer,
                 "expected: {}",
                 version, writer.api_version);
   const Json& managed = managed_fields_of(configuration);
-  if (!managed.is_null())
-    return fail(Errc::kCorrupt, "metadata.managedFields must be nil");
+  if (!managed.is_null()) return fail(Errc::kCorrupt, "metadata.managedFields must be nil");
   if (auto fits = check_configuration(configuration, rules.shape); !fits)
     return wrap(std::move(fits).error(), "failed to create typed patch object ({})",
                 shown_object(configuration));

@@ -72,6 +72,9 @@ TEST_CASE("FieldSet algebra treats a path and what is below it apart") {
   CHECK_FALSE(one.has({}));
   CHECK(one.without(one).empty());
   CHECK(one.paths() == std::vector<FieldPath>{{"f:a"}, {"f:a", "f:b"}, {"f:c", "f:d"}});
+  // Members of a place come before what is below them.
+  CHECK(FieldSet::of({{"a", "b"}, {"z"}}).paths() ==
+        std::vector<FieldPath>{{"f:z"}, {"f:a", "f:b"}});
 }
 
 TEST_CASE("Path elements show as kube-apiserver shows them") {

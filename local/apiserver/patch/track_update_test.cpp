@@ -126,4 +126,12 @@ TEST_CASE("Update refuses what is nested too deep") {
   CHECK(result.error().code == Errc::kTooLarge);
 }
 
+TEST_CASE("A new object does not own what an empty one shows") {
+  const Json unset = Json::parse(R"({"spec":{},"value":0})");
+  test::Stored stored;
+  stored.rules.unset = &unset;
+  stored.update("a", R"({"spec":{"x":1},"value":0})");
+  CHECK(stored.owned("a", WriteOperation::kUpdate) == R"({"f:spec":{"f:x":{}}})");
+}
+
 }  // namespace amdahl::local

@@ -17,10 +17,8 @@ Status refused(const Error& error) {
     case PatchRefusal::kBadRequest:
       return bad_request(error.context);
     case PatchRefusal::kUnprocessable:
-      return {.code = 422,
-              .reason = "Invalid",
-              .message = std::string(kRejected),
-              .has_details = true};
+      return {
+          .code = 422, .reason = "Invalid", .message = std::string(kRejected), .has_details = true};
     case PatchRefusal::kTooLarge:
       return {.code = 413, .reason = "RequestEntityTooLarge", .message = error.context};
     case PatchRefusal::kUnclassified:

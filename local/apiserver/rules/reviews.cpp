@@ -73,9 +73,8 @@ Outcome<Json> token_request(Identities& identities, const KindRules::Review& rev
                                             wanted),
                      .field = "spec.expirationSeconds"}});
   const Json& meta = metadata_of(*review.parent);
-  const auto issued =
-      identities.issue(text_at(meta, "namespace"), text_at(meta, "name"),
-                       std::min(wanted, kTokenSecondsMax), review.now);
+  const auto issued = identities.issue(text_at(meta, "namespace"), text_at(meta, "name"),
+                                       std::min(wanted, kTokenSecondsMax), review.now);
   if (!issued) return unknown_failure("this server issues no tokens");
   Json answer = {{"kind", "TokenRequest"}, {"apiVersion", "authentication.k8s.io/v1"}};
   answer["metadata"] = {{"name", meta.at("name")},

@@ -29,6 +29,13 @@ std::string pointer(std::string_view path) {
   return text;
 }
 
+// Events are kept as those of the core group and selected by the names of both.
+std::string label_of_new_events(std::string_view label) {
+  constexpr std::string_view kAbout = "involvedObject";
+  if (label.starts_with(kAbout)) return "regarding" + std::string(label.substr(kAbout.size()));
+  return label == "reportingComponent" ? "reportingController" : "";
+}
+
 bool is_crd(const ResourceInfo& info) {
   return info.observed;
 }
@@ -176,11 +183,16 @@ std::vector<Cause> ServedKinds::validate(const ResourceInfo& info, std::string_v
 
 PackedMap ServedKinds::fields(const ResourceInfo& info, const Json& object) const {
   const Kind& kind = *served(info).kind;
-  std::vector<std::string> values;
-  values.reserve(kind.field_labels.size());  // the builder keeps views of them
+  std::vector<std::string> kept;
+  kept.reserve(kind.field_labels.size() * 2);  // the builder keeps views of them
   PackedMap::Builder builder;
-  for (const std::string& label : kind.field_labels)
-    builder.add(label, values.emplace_back(field_label_value(kind, object, label)));
+  for (const std::string& label : kind.field_labels) {
+    const std::string& value = kept.emplace_back(field_label_value(kind, object, label));
+    builder.add(label, value);
+    if (info.storage == "events")
+      if (std::string other = label_of_new_events(label); !other.empty())
+        builder.add(kept.emplace_back(std::move(other)), value);
+  }
   return builder.build();
 }
 

@@ -177,5 +177,49 @@ TEST_CASE("ServedKinds: discovery, OpenAPI and the version are there") {
   CHECK(cluster.get("/apis/none.example/v1").status == 404);
 }
 
+TEST_CASE("ServedKinds: an update of what is not there creates it, unless it names a uid") {
+  TestCluster cluster;
+  const std::string path = "/api/v1/namespaces/default/endpoints/e";
+  const auto put = [&](std::string body) {
+    return cluster.call({.method = "PUT",
+                         .target = path,
+                         .content_type = "application/json",
+                         .user_agent = "test/1",
+                         .body = std::move(body)});
+  };
+  const auto other = put(R"({"metadata":{"name":"e","uid":"x"}})");
+  CHECK(other.status == 409);
+  CHECK(message_of(other) ==
+        "Operation cannot be fulfilled on endpoints \"e\": StorageError: invalid object, Code: 4, "
+        "Key: /registry/services/endpoints/default/e, ResourceVersion: 0, AdditionalErrorMsg: "
+        "Precondition failed: UID in precondition: x, UID in object meta: ");
+  CHECK(put(R"({"metadata":{"name":"e","resourceVersion":"7"}})").status == 201);
+}
+
+TEST_CASE("ServedKinds: events are selected by the field names of both groups") {
+  TestCluster cluster;
+  cluster.create(
+      "/api/v1/namespaces/default/events",
+      R"({"metadata":{"name":"e"},"involvedObject":{"name":"p","namespace":"default"}})");
+  for (const char* query : {"/api/v1/events?fieldSelector=involvedObject.name%3Dp",
+                            "/apis/events.k8s.io/v1/events?fieldSelector=regarding.name%3Dp"})
+    CHECK(cluster.get(query).body["items"].size() == 1);
+  CHECK(cluster.get("/apis/events.k8s.io/v1/events?fieldSelector=regarding.name%3Dq")
+            .body["items"]
+            .empty());
+}
+
+TEST_CASE("ServedKinds: reviews that ask nothing, or about nobody, are refused") {
+  TestCluster cluster;
+  const std::string root = "/apis/authorization.k8s.io/v1/";
+  CHECK(cluster.post(root + "selfsubjectaccessreviews", R"({"spec":{}})").status == 422);
+  CHECK(
+      cluster.post(root + "subjectaccessreviews", R"({"spec":{"resourceAttributes":{}}})").status ==
+      422);
+  const auto good = cluster.post(root + "subjectaccessreviews",
+                                 R"({"spec":{"user":"u","resourceAttributes":{}}})");
+  CHECK(good.body["status"] == Json::parse(R"({"allowed":true})"));
+}
+
 }  // namespace
 }  // namespace amdahl::local
