@@ -52,8 +52,12 @@ cluster-test: build ## tests against a real etcd and kube-apiserver (first run b
 	@ctest --test-dir build/dev -j1 -L cluster --no-tests=error --output-on-failure
 
 .PHONY: bench
-bench: setup ## measure beside controller-runtime and kube-rs (about 40 minutes)
+bench: setup bench-embedded ## measure beside kube-apiserver, controller-runtime, kube-rs (46 min)
 	@python3 tests/bench/run.py $(BENCH_ARGS)
+
+.PHONY: bench-embedded
+bench-embedded: setup ## only the embedded API server, beside kube-apiserver and etcd
+	@python3 tests/bench/embedded_run.py $(BENCH_EMBEDDED_ARGS)
 
 .PHONY: fuzz
 fuzz: setup build/fuzz/build.ninja ## run every fuzz target for T seconds: make fuzz T=60

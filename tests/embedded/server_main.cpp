@@ -1,7 +1,8 @@
-// The embedded API server as a process, for tests: nothing but the server, over plain HTTP.
+// The embedded API server as a process, for tests: nothing but the server.
 //
-//   embedded_server --kubeconfig FILE [--data FILE] [--port N]
+//   embedded_server --kubeconfig FILE [--data FILE] [--port N] [--tls DIR]
 //
+// Plain HTTP, or TLS with server.crt and server.key of DIR, which ca.crt there has signed.
 // Writes a kubeconfig with a fresh token, prints "ready" and serves until SIGTERM.
 #include <fcntl.h>
 #include <fmt/format.h>
@@ -30,6 +31,7 @@ constexpr std::chrono::seconds kStopMax{5};
 struct Arguments {
   std::string kubeconfig = {};
   std::string data = ":memory:";
+  std::string tls = {};  // a folder; empty: plain HTTP
   std::uint16_t port = 0;
 };
 
@@ -42,6 +44,8 @@ Result<Arguments> parse(std::span<char* const> words) {
       found.kubeconfig = value;
     } else if (name == "--data") {
       found.data = value;
+    } else if (name == "--tls") {
+      found.tls = value;
     } else if (name == "--port") {
       std::from_chars(value.data(), value.data() + value.size(), found.port);
     } else {
@@ -52,20 +56,35 @@ Result<Arguments> parse(std::span<char* const> words) {
   return found;
 }
 
-Result<void> write_kubeconfig(const std::string& path, std::uint16_t port,
+std::string cluster_of(const Arguments& arguments, std::uint16_t port) {
+  if (arguments.tls.empty()) return fmt::format("server: \"http://127.0.0.1:{}\"", port);
+  return fmt::format("server: \"https://127.0.0.1:{}\", certificate-authority: \"{}/ca.crt\"", port,
+                     arguments.tls);
+}
+
+Result<void> write_kubeconfig(const Arguments& arguments, std::uint16_t port,
                               const std::string& token) {
+  const std::string& path = arguments.kubeconfig;
   const std::string text = fmt::format(
       "apiVersion: v1\nkind: Config\ncurrent-context: embedded\n"
-      "clusters:\n- name: embedded\n  cluster: {{server: \"http://127.0.0.1:{}\"}}\n"
+      "clusters:\n- name: embedded\n  cluster: {{{}}}\n"
       "users:\n- name: admin\n  user: {{token: \"{}\"}}\n"
       "contexts:\n- name: embedded\n  context: {{cluster: embedded, user: admin}}\n",
-      port, token);
+      cluster_of(arguments, port), token);
   const int file = ::open(path.c_str(), O_WRONLY | O_CREAT | O_TRUNC | O_CLOEXEC, 0600);
   const bool written =
       file >= 0 && ::write(file, text.data(), text.size()) == static_cast<ssize_t>(text.size());
   if (file >= 0) ::close(file);
   if (!written) return fail(Errc::kIo, "write {}", path);
   return {};
+}
+
+HttpServerOptions http_options(const Arguments& arguments, const Log& log) {
+  HttpServerOptions options{.port = arguments.port, .log = log};
+  if (!arguments.tls.empty())
+    options.tls = HttpTlsOptions{.certificate_file = arguments.tls + "/server.crt",
+                                 .key_file = arguments.tls + "/server.key"};
+  return options;
 }
 
 // What a new cluster has; a second start finds it there.
@@ -89,10 +108,10 @@ Task<Result<void>> serve(Clock& clock, const Arguments& arguments, Journal& jour
   const Log log(clock, fd_log_sink(STDERR_FILENO));
   DurableServer durable(executor, clock, server, journal, log);
   CO_TRY(durable.start());
-  Front front(executor, clock, durable, tokens, {.port = arguments.port, .log = log});
+  Front front(executor, clock, durable, tokens, http_options(arguments, log));
   CO_TRY(co_await front.start());
   make_namespaces(server, clock.wall());
-  CO_TRY(write_kubeconfig(arguments.kubeconfig, front.port(), admin));
+  CO_TRY(write_kubeconfig(arguments, front.port(), admin));
   fmt::print("ready {}\n", front.port());
   std::fflush(stdout);
   Notify ended(executor);
