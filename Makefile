@@ -60,13 +60,17 @@ conformance: build ## SEQUENCES random sequences to the embedded and to a real A
 	@python3 tests/conformance/differential.py --sequences $(SEQUENCES) --seed $(SEED)
 
 .PHONY: bench
-bench: setup ## measure beside controller-runtime and kube-rs (about 40 minutes)
+bench: setup bench-embedded ## measure beside kube-apiserver, controller-runtime, kube-rs (46 min)
 	@python3 tests/bench/run.py $(BENCH_ARGS)
 
 .PHONY: simulate
 simulate: setup build/release/build.ninja ## play SEEDS seeded failures per subject in virtual time
 	@ninja -C build/release -j$(JOBS) simulate
 	@build/release/tests/simulation/simulate --seeds $(SEEDS) $(SIMULATE_ARGS)
+
+.PHONY: bench-embedded
+bench-embedded: setup ## only the embedded API server, beside kube-apiserver and etcd
+	@python3 tests/bench/embedded_run.py $(BENCH_EMBEDDED_ARGS)
 
 .PHONY: fuzz
 fuzz: setup build/fuzz/build.ninja ## run every fuzz target for T seconds: make fuzz T=60

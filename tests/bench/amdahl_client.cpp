@@ -21,6 +21,7 @@
 #include "operator/kube/types_pod.hpp"
 #include "operator/kube/watcher.hpp"
 #include "tests/bench/protocol.hpp"
+#include "tests/bench/synced_sink.hpp"
 
 namespace amdahl::bench {
 namespace {
@@ -39,28 +40,6 @@ constexpr std::chrono::seconds kStopMax{5};
 void complain(std::string_view text) {
   fmt::print(stderr, "bench_amdahl: {}\n", text);
 }
-
-// A Store that says when the first list is in it.
-class Cache final : public kube::ObjectSink {
- public:
-  Cache(controller::Store<Pod>& store, std::function<void()> on_synced)
-      : store_(store), on_synced_(std::move(on_synced)) {}
-
-  Result<std::string_view> decode(kube::RawObject object) override { return store_.decode(object); }
-  void begin_stage() override { store_.begin_stage(); }
-  void stage() override { store_.stage(); }
-  void publish(std::string_view version) override {
-    const bool first = !store_.synced();
-    store_.publish(version);
-    if (first) on_synced_();
-  }
-  void apply(kube::EventKind kind) override { store_.apply(kind); }
-  void advance(std::string_view version) override { store_.advance(version); }
-
- private:
-  controller::Store<Pod>& store_;
-  std::function<void()> on_synced_;
-};
 
 // Thread: one. Lifetime: outlives the controller and the tasks it is given to.
 class BenchReconciler final : public controller::Reconciler {
@@ -115,7 +94,7 @@ void BenchReconciler::note_reconciled(const Pod* pod) {
 }
 
 Task<void> BenchReconciler::watch(kube::Client& server, kube::Encoding encoding) {
-  Cache cache(store_, [this] {
+  SyncedSink cache(store_, [this] {
     emit(clock_.monotonic(), "synced", fmt::format(R"("objects":{})", store_.size()));
   });
   kube::WatcherOptions options{.resource = kube::kPods};

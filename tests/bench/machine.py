@@ -69,8 +69,12 @@ def versions(server: str) -> dict:
         "kube-apiserver": server,
         "controller-runtime": _first(r"sigs\.k8s\.io/controller-runtime (v\S+)", go),
         "kube-rs": _first(r'name = "kube"\nversion = "([^"]+)"', rust),
-        "amdahl": _git("describe", "--always", "--dirty"),
+        "amdahl": git_version(),
     }
+
+
+def git_version() -> str:
+    return _git("describe", "--always", "--dirty")
 
 
 def _first(pattern: str, text: str) -> str:

@@ -14,24 +14,25 @@ constexpr std::string_view kMetricsImage = "registry.example.com/platform/dcgm-e
 constexpr std::string_view kStarted = "2026-11-16T08:00:00Z";
 
 std::string job_name(std::uint32_t index) {
-  return fmt::format("job-{:04}", index / kRanks);
+  return job_key(index / kRanks).name;
 }
 
-Json metadata(std::uint32_t index) {
+Json metadata(std::uint32_t index, std::string_view owner_uid) {
   const std::string job = job_name(index);
-  return {{"name", pod_key(index).name},
-          {"labels",
-           {{"app.kubernetes.io/managed-by", "amdahl"},
-            {"amdahl.dev/job", job},
-            {"amdahl.dev/attempt", "1"},
-            {"amdahl.dev/rank", std::to_string(index % kRanks)}}},
-          {"annotations", {{"scheduling.k8s.io/group-name", job + "-1"}}},
-          {"ownerReferences",
-           {{{"apiVersion", "amdahl.dev/v1alpha1"},
-             {"kind", "TrainingJob"},
-             {"name", job},
-             {"uid", fmt::format("6f1c7e4a-0000-4000-8000-{:012x}", index / kRanks)},
-             {"controller", true}}}}};
+  Json meta = {{"name", pod_key(index).name},
+               {"labels",
+                {{"app.kubernetes.io/managed-by", "amdahl"},
+                 {"amdahl.dev/job", job},
+                 {"amdahl.dev/attempt", "1"},
+                 {"amdahl.dev/rank", std::to_string(index % kRanks)}}},
+               {"annotations", {{"scheduling.k8s.io/group-name", job + "-1"}}}};
+  if (!owner_uid.empty())
+    meta["ownerReferences"] = {{{"apiVersion", "amdahl.dev/v1alpha1"},
+                                {"kind", "TrainingJob"},
+                                {"name", job},
+                                {"uid", owner_uid},
+                                {"controller", true}}};
+  return meta;
 }
 
 Json variable(std::string_view name, std::string value) {
@@ -65,16 +66,24 @@ std::string namespace_name(std::uint32_t number) {
   return fmt::format("bench-{}", number);
 }
 
+kube::ObjectKey job_key(std::uint32_t number) {
+  return {.ns = namespace_name(number % kNamespaces), .name = fmt::format("job-{:04}", number)};
+}
+
 kube::ObjectKey pod_key(std::uint32_t index) {
-  return {.ns = namespace_name(index / kRanks % kNamespaces),
-          .name = fmt::format("{}-1-{}", job_name(index), index % kRanks)};
+  const kube::ObjectKey job = job_key(index / kRanks);
+  return {.ns = job.ns, .name = fmt::format("{}-1-{}", job.name, index % kRanks)};
 }
 
 std::string pod_manifest(std::uint32_t index) {
+  return pod_manifest(index, fmt::format("6f1c7e4a-0000-4000-8000-{:012x}", index / kRanks));
+}
+
+std::string pod_manifest(std::uint32_t index, std::string_view owner_uid) {
   const Json pod = {
       {"apiVersion", "v1"},
       {"kind", "Pod"},
-      {"metadata", metadata(index)},
+      {"metadata", metadata(index, owner_uid)},
       {"spec",
        {{"restartPolicy", "Never"},
         {"nodeName", fmt::format("node-{:03}", index / kRanks % kNodes)},

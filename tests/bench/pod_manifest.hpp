@@ -5,6 +5,7 @@
 
 #include <cstdint>
 #include <string>
+#include <string_view>
 
 #include "operator/kube/request.hpp"
 
@@ -14,8 +15,12 @@ inline constexpr std::uint32_t kNamespaces = 10;
 inline constexpr std::uint32_t kRanks = 8;
 
 std::string namespace_name(std::uint32_t number);
+kube::ObjectKey job_key(std::uint32_t number);
 kube::ObjectKey pod_key(std::uint32_t index);
 std::string pod_manifest(std::uint32_t index);
+// With the UID of the job that is there, or "" for a Pod of nobody: a server that collects garbage
+// removes what belongs to an unknown owner.
+std::string pod_manifest(std::uint32_t index, std::string_view owner_uid);
 // The body of a merge patch of the status subresource: what a kubelet would have written.
 std::string pod_status(std::uint32_t index);
 // The body of a merge patch that is one event for whoever watches.

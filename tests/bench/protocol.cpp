@@ -11,6 +11,8 @@
 
 #include "base/rng.hpp"
 #include "operator/kube/environment.hpp"
+#include "operator/kube/types_core.hpp"
+#include "tests/bench/pod_manifest.hpp"
 
 namespace amdahl::bench {
 namespace {
@@ -26,8 +28,9 @@ constexpr std::array kFlags = {Flag{"--strip", &Arguments::strip},
                                Flag{"--quiet", &Arguments::quiet},
                                Flag{"--json", &Arguments::json}};
 constexpr std::array kNumbers = {
-    Number{"--pods", &Arguments::pods}, Number{"--count", &Arguments::count},
-    Number{"--rate", &Arguments::rate}, Number{"--first-seq", &Arguments::first_seq}};
+    Number{"--pods", &Arguments::pods},       Number{"--count", &Arguments::count},
+    Number{"--rate", &Arguments::rate},       Number{"--first-seq", &Arguments::first_seq},
+    Number{"--clients", &Arguments::clients}, Number{"--jobs", &Arguments::jobs}};
 
 Result<std::int64_t> parse_number(std::string_view word, std::string_view text) {
   std::int64_t number = 0;
@@ -40,6 +43,10 @@ Result<std::int64_t> parse_number(std::string_view word, std::string_view text) 
 Result<void> set_value(Arguments& into, std::string_view word, std::string_view value) {
   if (word == "--kubeconfig") {
     into.kubeconfig = value;
+    return {};
+  }
+  if (word == "--kind") {
+    into.kind = value;
     return {};
   }
   for (const Number& number : kNumbers) {
@@ -96,6 +103,18 @@ Result<std::unique_ptr<kube::Session>> connect(boost::asio::io_context& io, Cloc
   // Any seed will do: it spreads retries, of which a benchmark has none.
   return kube::Session::make(io.get_executor(), clock, Rng(static_cast<std::uint64_t>(getpid())),
                              config, environment, {.user_agent = "amdahl-bench"});
+}
+
+Task<Result<void>> make_namespaces(kube::Client& client) {
+  for (std::uint32_t number = 0; number < kNamespaces; ++number) {
+    const std::string name = namespace_name(number);
+    const std::string body = fmt::format(R"({{"metadata":{{"name":"{}"}}}})", name);
+    CO_TRY(auto request, kube::create_request(kube::kNamespaces, "", name, body));
+    const auto made = co_await client.send(std::move(request));
+    if (!made && made.error().code != Errc::kAlreadyExists)
+      co_return std::unexpected<Error>(made.error());
+  }
+  co_return Result<void>{};
 }
 
 void emit(Monotonic at, std::string_view event, std::string_view fields) {

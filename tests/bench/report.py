@@ -9,6 +9,7 @@ import statistics
 OURS, OURS_JSON = "amdahl", "amdahl-json"
 PEERS = ("go", "go-strip", "rust", "rust-strip")
 CLIENTS = (OURS, OURS_JSON, *PEERS)
+STRANGERS_CORES_MAX = 0.25  # above this the figures of a run are not worth much
 
 
 @dataclasses.dataclass(frozen=True)
@@ -115,7 +116,7 @@ def spread_text(values: list[float], digits: int) -> str:
     return f"{middle} ({min(values):.{digits}f}-{max(values):.{digits}f})"
 
 
-def _grid(lines: list[list[str]]) -> str:
+def grid(lines: list[list[str]]) -> str:
     widths = [max(len(line[i]) for line in lines) for i in range(len(lines[0]))]
     aligned = ["  ".join(cell.ljust(w) for cell, w in zip(line, widths)) for line in lines]
     aligned.insert(1, "  ".join("-" * w for w in widths))
@@ -131,7 +132,7 @@ def samples_table(samples: dict) -> str:
         if any(cells):
             spreads = [spread_text(v, figure.digits) for v in cells]
             lines.append([figure.title, figure.unit] + spreads)
-    return _grid(lines)
+    return grid(lines)
 
 
 def verdict_table(samples: dict) -> str:
@@ -147,7 +148,7 @@ def verdict_table(samples: dict) -> str:
             verdict = row.verdict if client == OURS else row.verdict.lower()
             lines.append([figure.title, figure.unit, client, f"{row.ours:.{figure.digits}f}",
                           reference, ratio, bar_text(figure), verdict])
-    return _grid(lines)
+    return grid(lines)
 
 
 def summary(samples: dict) -> list[dict]:

@@ -23,6 +23,7 @@ import machine
 import measure
 import report
 from client_process import ClientProcess, MeasurementError
+from report import STRANGERS_CORES_MAX
 
 ROOT = machine.ROOT
 sys.path.insert(0, str(ROOT / "tests" / "cluster"))
@@ -31,7 +32,6 @@ import testbed  # noqa: E402
 
 OUT = ROOT / "build" / "bench"
 PEERS = ROOT / "build" / "peers"
-STRANGERS_CORES_MAX = 0.25  # above this the figures of a run are not worth much
 
 
 def main() -> int:

@@ -25,13 +25,13 @@
 #include "operator/kube/types_pod.hpp"
 #include "tests/bench/pod_manifest.hpp"
 #include "tests/bench/protocol.hpp"
+#include "tests/bench/workers.hpp"
 
 namespace amdahl::bench {
 namespace {
-constexpr std::uint32_t kInFlight = 16;
+constexpr std::int64_t kInFlight = 16;
 constexpr std::int64_t kProgressEvery = 2'000;
 constexpr std::uint32_t kPageSize = 2'000;
-constexpr std::chrono::hours kRunMax{1};
 
 // All that is asked of a Pod when the question is only whether it is there.
 struct Named {
@@ -63,67 +63,34 @@ Task<Result<Keys>> pod_keys(kube::Client& client, std::string field_selector) {
   co_return found;
 }
 
-// Hands out numbers to kInFlight workers until they are used up or one has failed.
-//
 // Thread: one. Lifetime: outlives its workers. Failure: the first error stops all of them.
 class Writer {
  public:
   Writer(kube::Client& client, TaskGroup& group, Arguments arguments)
-      : client_(client), group_(group), arguments_(std::move(arguments)) {}
+      : client_(client), workers_(client.clock(), group), arguments_(std::move(arguments)) {}
 
   Task<Result<void>> load();
   Task<Result<void>> label(bool paced);
 
  private:
-  using Step = Task<Result<void>> (Writer::*)(std::int64_t number);
-  Task<Result<void>> in_parallel(std::int64_t count, Step step);
-  Task<void> worker(Step step);
   Task<Result<void>> ensure_pod(std::int64_t number);
   Task<Result<void>> label_one(std::int64_t number);
 
   kube::Client& client_;
-  TaskGroup& group_;
+  Workers workers_;
   Arguments arguments_;
-  std::int64_t next_ = 0;
-  std::int64_t count_ = 0;
-  std::optional<Error> failure_;
   Keys present_;                      // load
   Keys finished_;                     // load: status was written, too
   std::vector<std::uint32_t> order_;  // label
   std::optional<Monotonic> started_;  // label: when it is paced
 };
 
-Task<void> Writer::worker(Step step) {
-  while (!failure_ && next_ < count_) {
-    const auto done = co_await (this->*step)(next_++);
-    if (!done && !failure_) failure_ = done.error();
-  }
-}
-
-Task<Result<void>> Writer::in_parallel(std::int64_t count, Step step) {
-  next_ = 0;
-  count_ = count;
-  for (std::uint32_t number = 0; number < kInFlight; ++number)
-    group_.spawn(fmt::format("writer {}", number), worker(step));
-  Clock& clock = client_.clock();
-  if (!co_await group_.join(clock, clock.monotonic() + kRunMax))
-    co_return fail(Errc::kTimeout, "not done after {} h", kRunMax.count());
-  if (failure_) co_return std::unexpected<Error>(*failure_);
-  co_return Result<void>{};
-}
-
 Task<Result<void>> Writer::load() {
-  for (std::uint32_t number = 0; number < kNamespaces; ++number) {
-    const std::string name = namespace_name(number);
-    const std::string body = fmt::format(R"({{"metadata":{{"name":"{}"}}}})", name);
-    CO_TRY(auto request, kube::create_request(kube::kNamespaces, "", name, body));
-    const auto made = co_await client_.send(std::move(request));
-    if (!made && made.error().code != Errc::kAlreadyExists)
-      co_return std::unexpected<Error>(made.error());
-  }
+  CO_TRY(co_await make_namespaces(client_));
   CO_TRY(present_, co_await pod_keys(client_, ""));
   CO_TRY(finished_, co_await pod_keys(client_, "status.phase=Running"));
-  co_return co_await in_parallel(arguments_.pods, &Writer::ensure_pod);
+  co_return co_await workers_.run(arguments_.pods, kInFlight,
+                                  [this](std::int64_t number) { return ensure_pod(number); });
 }
 
 Task<Result<void>> Writer::ensure_pod(std::int64_t number) {
@@ -151,7 +118,8 @@ Task<Result<void>> Writer::label(bool paced) {
   for (std::size_t left = order_.size(); left > 1; --left)
     std::swap(order_[left - 1], order_[rng.below(left)]);
   if (paced) started_ = client_.clock().monotonic();
-  co_return co_await in_parallel(arguments_.count, &Writer::label_one);
+  co_return co_await workers_.run(arguments_.count, kInFlight,
+                                  [this](std::int64_t number) { return label_one(number); });
 }
 
 Task<Result<void>> Writer::label_one(std::int64_t number) {

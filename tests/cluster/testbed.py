@@ -48,12 +48,16 @@ class Cluster(Client):
 
     # --- life cycle
 
-    def up(self, etcd: str = "new", apiserver_args: tuple[str, ...] = ()) -> "Cluster":
-        """Starts the server and returns when it is ready; a running one of this name is kept."""
+    def up(self, etcd: str = "new", apiserver_args: tuple[str, ...] = (),
+           durable: bool = False) -> "Cluster":
+        """Starts the server and returns when it is ready; a running one of this name is kept.
+
+        Data are in memory and not synced, for speed; `durable` is as a cluster has it: the disk.
+        """
         build.build_missing()
         RUN.mkdir(parents=True, exist_ok=True)
         with _locked(self._lock):  # the second of two callers finds it running
-            self._up(etcd, apiserver_args)
+            self._up({"etcd": etcd, "apiserver_args": list(apiserver_args), "durable": durable})
         return self
 
     def down(self) -> None:
@@ -131,17 +135,17 @@ class Cluster(Client):
 
     # --- inside
 
-    def _up(self, etcd: str, apiserver_args: tuple[str, ...]) -> None:
+    def _up(self, options: dict) -> None:
         if self.etcd.pid and self.apiserver.pid:
-            wanted, there = (etcd, list(apiserver_args)), self._state()
-            if wanted != (there["etcd"], there["apiserver_args"]):
+            there = self._state()
+            if options != {name: there.get(name) for name in options}:
                 raise RuntimeError(f"cluster {self.name} is up with other options: `down` first")
             return
         self._clear()  # what a crash left behind
-        if etcd == "old" and not build.OLD_ETCD.exists():
+        if options["etcd"] == "old" and not build.OLD_ETCD.exists():
             raise RuntimeError(f"{build.OLD_ETCD} is missing: install the package etcd-server")
         try:
-            self._create(etcd, list(apiserver_args))
+            self._create(options)
             self._start_etcd()
             self.start_apiserver()
         except BaseException:
@@ -155,13 +159,14 @@ class Cluster(Client):
             shutil.rmtree(os.readlink(self.dir / "data"), ignore_errors=True)
         shutil.rmtree(self.dir, ignore_errors=True)
 
-    def _create(self, etcd: str, apiserver_args: list[str]) -> None:
+    def _create(self, options: dict) -> None:
         with _locked(RUN / ".lock"):  # two `up` at once must not choose the same ports
             ports = dict(zip(("etcd", "peer", "apiserver"), _free_ports(3)))
             self.dir.mkdir()
-            state = {"etcd": etcd, "apiserver_args": apiserver_args, "ports": ports}
+            state = {**options, "ports": ports}
             (self.dir / "state.json").write_text(json.dumps(state, indent=1))
-        if os.access(SHM, os.W_OK):  # memory instead of a disk: etcd writes a lot
+        # Memory instead of a disk: etcd writes a lot.
+        if not options["durable"] and os.access(SHM, os.W_OK):
             data = SHM / f"amdahl-cluster-{zlib.crc32(bytes(RUN)):08x}-{self.name}"
             shutil.rmtree(data, ignore_errors=True)
             data.mkdir(mode=0o700)
@@ -191,7 +196,8 @@ class Cluster(Client):
         command += [f"--listen-client-urls={client}", f"--advertise-client-urls={client}"]
         command += [f"--listen-peer-urls={peer}", f"--initial-advertise-peer-urls={peer}"]
         command += [f"--initial-cluster=amdahl-test={peer}", "--log-level=warn"]
-        command += [] if old else ["--unsafe-no-fsync"]  # 3.4 does not know it
+        if not old and not self._state()["durable"]:  # 3.4 does not know it
+            command += ["--unsafe-no-fsync"]
         self.etcd.start(command)
         self._wait(self.etcd, "etcd", self._etcd_ready)
 

@@ -124,20 +124,6 @@ Outcome<Reply> on_document(const KindRules& rules, const Call& call, const Route
   return reply;
 }
 
-Result<ObjectPtr> restored_object(const KindRules& rules, const Restored& one) {
-  Json json = Json::parse(one.text, nullptr, false);
-  if (!json.is_object()) return fail(Errc::kCorrupt, "load {}: not a JSON object", one.storage);
-  if (auto checked = check_metadata(json); !checked)
-    return fail(Errc::kCorrupt, "load {}: {}", one.storage, checked.error().message);
-  const Json& meta = metadata_of(json);
-  const auto version = parse_version(text_at(meta, "resourceVersion"));
-  if (!version || !*version || text_at(meta, "name").empty() || text_at(meta, "uid").empty())
-    return fail(Errc::kCorrupt, "load {}: no name, UID or version in the metadata", one.storage);
-  const ResourceInfo* info = rules.find_storage(one.storage);
-  PackedMap fields = info != nullptr ? rules.fields(*info, json) : PackedMap();
-  return make_object(std::move(json), **version, std::move(fields));
-}
-
 // When it was written last is not kept; when it was made is the best guess.
 void expire_restored(ServerState& state, const ResourceInfo& info, ResourceId resource,
                      const ObjectPtr& object) {
@@ -211,14 +197,14 @@ Outcome<Reply> ApiServer::answer_resource(Request& request) {
   return on_subresource(state_, request);
 }
 
-Result<void> ApiServer::load(std::span<const Restored> objects, std::uint64_t last_version) {
+Result<void> ApiServer::load(std::vector<Restored> objects, std::uint64_t last_version) {
   std::uint64_t newest = last_version;
   // Kinds first: they say which fields of the others can be selected by.
   for (const bool kinds : {true, false}) {
-    for (const Restored& one : objects) {
+    for (Restored& one : objects) {
       const ResourceInfo* info = state_.rules.find_storage(one.storage);
       if ((info != nullptr && info->observed) != kinds) continue;
-      TRY(const ObjectPtr object, restored_object(state_.rules, one));
+      TRY(const ObjectPtr object, restore(state_.rules, one));
       newest = std::max(newest, object->version);
       const ResourceId resource = state_.table.resource(one.storage);
       state_.table.restore(resource, object);

@@ -6,7 +6,6 @@
 #pragma once
 
 #include <cstdint>
-#include <span>
 #include <string>
 #include <vector>
 
@@ -16,14 +15,10 @@
 #include "local/apiserver/core/kind_rules.hpp"
 #include "local/apiserver/core/message.hpp"
 #include "local/apiserver/core/object_table.hpp"
+#include "local/apiserver/core/restore.hpp"
 #include "local/apiserver/core/server_state.hpp"
 
 namespace amdahl::local {
-
-struct Restored {
-  std::string storage = {};
-  std::string text = {};
-};
 
 class ApiServer {
  public:
@@ -38,7 +33,7 @@ class ApiServer {
   std::vector<Mutation> take_mutations() { return state_.table.take_mutations(); }
   void committed(std::uint64_t version) { state_.table.committed(version); }
   // Before the first call. `last_version` is the newest ever given out, also of what is gone.
-  Result<void> load(std::span<const Restored> objects, std::uint64_t last_version);
+  Result<void> load(std::vector<Restored> objects, std::uint64_t last_version);
   // Forgets events up to a version, as etcd's compaction does; for tests and simulation.
   void compact(std::uint64_t version) { state_.table.compact(version); }
 

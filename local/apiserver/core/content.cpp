@@ -3,7 +3,6 @@
 #include <fmt/format.h>
 
 #include <algorithm>
-#include <set>
 
 #include "operator/kube/yaml_bounded.hpp"
 
@@ -53,63 +52,79 @@ std::optional<Accepted> understood(std::string_view clause) {
 }
 
 // Builds the value, notes keys that come twice and stops at the depth that is allowed.
-class StrictReader : public nlohmann::detail::json_sax_dom_parser<Json> {
+class StrictReader {
  public:
-  using Base = nlohmann::detail::json_sax_dom_parser<Json>;
-  explicit StrictReader(Body& body) : Base(body.value, false), body_(body) {}
+  explicit StrictReader(Body& body) : body_(body) {}
 
-  bool start_object(std::size_t size) { return enter(false) && Base::start_object(size); }
-  bool start_array(std::size_t size) { return enter(true) && Base::start_array(size); }
-  bool end_object() {
-    levels_.pop_back();
-    return Base::end_object();
-  }
-  bool end_array() {
-    levels_.pop_back();
-    return Base::end_array();
-  }
+  bool null() { return put(nullptr); }
+  bool boolean(bool value) { return put(value); }
+  bool number_integer(Json::number_integer_t value) { return put(value); }
+  bool number_unsigned(Json::number_unsigned_t value) { return put(value); }
+  bool number_float(Json::number_float_t value, const std::string& /*text*/) { return put(value); }
+  bool string(std::string& value) { return put(std::move(value)); }
+  bool binary(Json::binary_t& /*value*/) { return false; }
+  bool start_object(std::size_t /*size*/) { return enter(Json::object()); }
+  bool start_array(std::size_t /*size*/) { return enter(Json::array()); }
+  bool end_object() { return leave(); }
+  bool end_array() { return leave(); }
   bool key(std::string& name) {
     Level& level = levels_.back();
-    level.key = name;
-    if (!level.seen.insert(name).second && body_.duplicates.size() < kStrictErrorsMax)
+    const auto [at, fresh] =
+        level.value->get_ref<Json::object_t&>().try_emplace(std::move(name), nullptr);
+    level.key = at->first;
+    member_ = &at->second;
+    if (!fresh && body_.duplicates.size() < kStrictErrorsMax)
       body_.duplicates.push_back(fmt::format("duplicate field \"{}\"", path()));
-    return Base::key(name);
+    return true;
   }
   template <class Exception>
-  bool parse_error(std::size_t position, const std::string& token, const Exception& error) {
+  bool parse_error(std::size_t position, const std::string& /*token*/, const Exception& /*error*/) {
     complaint = fmt::format("invalid character near offset {}", position);
-    return Base::parse_error(position, token, error);
+    return false;
   }
   std::string complaint = {};
 
  private:
   struct Level {
-    bool array = false;
-    std::size_t index = 0;
-    std::string key = {};
-    std::set<std::string> seen = {};
+    Json* value = nullptr;      // stays where it is: its parents change only when it is complete
+    std::string_view key = {};  // of an object: the member being read
   };
-  bool enter(bool array) {
-    if (!levels_.empty() && levels_.back().array) ++levels_.back().index;
+  Json& place(Json value) {
+    if (levels_.empty()) return body_.value = std::move(value);
+    Json& parent = *levels_.back().value;
+    if (parent.is_object()) return *member_ = std::move(value);
+    parent.push_back(std::move(value));
+    return parent.back();
+  }
+  bool put(Json value) {
+    place(std::move(value));
+    return true;
+  }
+  bool enter(Json value) {
     if (levels_.size() == kBodyDepthMax) {
       complaint = "exceeded max depth";
       return false;
     }
-    levels_.push_back({.array = array});
+    levels_.push_back({.value = &place(std::move(value))});
+    return true;
+  }
+  bool leave() {
+    levels_.pop_back();
     return true;
   }
   std::string path() const {
     std::string text;
     for (const Level& level : levels_) {
-      if (level.array)
-        text += fmt::format("[{}]", level.index == 0 ? 0 : level.index - 1);
+      if (level.value->is_array())
+        text += fmt::format("[{}]", level.value->size() - 1);
       else
-        text += (text.empty() ? "" : ".") + level.key;
+        text.append(text.empty() ? "" : ".").append(level.key);
     }
     return text;
   }
   Body& body_;
   std::vector<Level> levels_;
+  Json* member_ = nullptr;  // where the value of the last key goes
 };
 
 }  // namespace

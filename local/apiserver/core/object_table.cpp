@@ -81,8 +81,6 @@ Page ObjectTable::page(ResourceId id, const PageQuery& query, Filter matches) co
     const bool from_then =
         then != overlay.end() && (current == all.end() || then->first <= current->first);
     const StoredObject* object = from_then ? then->second : current->second.get();
-    ObjectPtr held;  // shares what the history or the table owns
-    if (!from_then) held = current->second;
     const std::string_view key = from_then ? then->first : std::string_view(current->first);
     if (from_then) {
       if (current != all.end() && current->first == then->first) ++current;
@@ -93,11 +91,12 @@ Page ObjectTable::page(ResourceId id, const PageQuery& query, Filter matches) co
     if (object == nullptr) continue;
     if (query.limit != 0 && page.items.size() == query.limit) {
       if (page.remaining++ == 0) page.next = std::string(last) + '\0';
+      if (!query.count_rest) return page;
       continue;
     }
     last = key;
     if (!matches(*object)) continue;
-    page.items.push_back(held ? std::move(held) : object->shared_from_this());
+    page.items.push_back(object->shared_from_this());
   }
 }
 

@@ -33,6 +33,7 @@ struct PageQuery {
   std::string_view start = {};   // the first key that counts; "" for all
   std::uint64_t version = 0;     // the state at this version; readable()
   std::size_t limit = 0;         // 0: all
+  bool count_rest = true;        // false: Page::remaining is not needed
 };
 
 struct Page {

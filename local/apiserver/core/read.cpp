@@ -125,7 +125,8 @@ Outcome<Reply> list(ServerState& state, Request& request) {
                        {.prefix = selection.prefix,
                         .start = plan.start,
                         .version = plan.version,
-                        .limit = static_cast<std::size_t>(request.query.limit)},
+                        .limit = static_cast<std::size_t>(request.query.limit),
+                        .count_rest = selection.whole()},
                        [&](const StoredObject& object) { return selection.matches(object); });
   ListMeta meta{.version = plan.version};
   if (!page.next.empty()) {

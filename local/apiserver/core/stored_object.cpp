@@ -3,6 +3,7 @@
 #include <algorithm>
 
 #include "base/check.hpp"
+#include "base/json_dump.hpp"
 #include "local/apiserver/core/metadata.hpp"
 
 namespace amdahl::local {
@@ -58,12 +59,20 @@ std::string object_key(std::string_view ns, std::string_view name) {
 }
 
 ObjectPtr make_object(Json object, std::uint64_t version, PackedMap fields) {
-  auto stored = std::make_shared<StoredObject>();
   Json& meta = metadata_of(object);
   if (version == 0)
     meta.erase("resourceVersion");
   else
     meta["resourceVersion"] = std::to_string(version);
+  std::string text = json_text(object);
+  text.shrink_to_fit();
+  return restored_object(object, std::move(text), version, std::move(fields));
+}
+
+ObjectPtr restored_object(const Json& object, std::string text, std::uint64_t version,
+                          PackedMap fields) {
+  auto stored = std::make_shared<StoredObject>();
+  const Json& meta = metadata_of(object);
   stored->key = object_key(text_at(meta, "namespace"), text_at(meta, "name"));
   stored->uid = text_at(meta, "uid");
   stored->version = version;
@@ -75,8 +84,7 @@ ObjectPtr make_object(Json object, std::uint64_t version, PackedMap fields) {
   stored->finalizers = !finalizers.empty();
   stored->foreground = std::ranges::find(finalizers, kFinalizerForeground) != finalizers.end();
   stored->orphan = std::ranges::find(finalizers, kFinalizerOrphan) != finalizers.end();
-  stored->text = json_text(object);
-  stored->text.shrink_to_fit();
+  stored->text = std::move(text);
   return stored;
 }
 
@@ -91,7 +99,7 @@ Json parsed(const StoredObject& object) {
 }
 
 std::string json_text(const Json& json) {
-  return json.dump(-1, ' ', false, Json::error_handler_t::replace);
+  return dump_json(json);
 }
 
 }  // namespace amdahl::local

@@ -50,6 +50,9 @@ std::string object_key(std::string_view ns, std::string_view name);
 
 // Writes the version into the object and keeps its text. metadata was checked (metadata.hpp).
 ObjectPtr make_object(Json object, std::uint64_t version, PackedMap fields);
+// As it was kept: `text` is what make_object() once wrote, and `object` what it says.
+ObjectPtr restored_object(const Json& object, std::string text, std::uint64_t version,
+                          PackedMap fields);
 // The same object as a new version says it: what a DELETED event carries.
 ObjectPtr with_version(const StoredObject& object, std::uint64_t version);
 Json parsed(const StoredObject& object);

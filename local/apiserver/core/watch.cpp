@@ -108,7 +108,8 @@ WatchStream::Next ObjectWatch::initial_events() {
       {.prefix = plan_.selection.prefix,
        .start = start_,
        .version = plan_.version,
-       .limit = kInitialPage},
+       .limit = kInitialPage,
+       .count_rest = false},
       [&](const StoredObject& object) { return plan_.selection.matches(object); });
   std::string bytes;
   for (const ObjectPtr& item : page.items) add_event(bytes, "ADDED", *item);

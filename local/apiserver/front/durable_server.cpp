@@ -15,6 +15,7 @@ namespace {
 
 constexpr std::chrono::seconds kTick{1};
 constexpr std::chrono::seconds kDurableMax{30};  // a disk slower than this is broken
+constexpr std::chrono::milliseconds kGatherMax{5};
 
 Reply refused(const Status& status) {
   return {.status = status.code, .body = to_json(status).dump() + "\n"};
@@ -34,7 +35,9 @@ DurableServer::DurableServer(const boost::asio::any_io_executor& executor, Clock
       log_(std::move(log)),
       tasks_(executor),
       changed_(executor),
-      work_(executor) {}
+      work_(executor),
+      joined_(executor),
+      writer_(journal) {}
 
 Result<void> DurableServer::start() {
   TRY(JournalContents contents, journal_.read());
@@ -42,16 +45,18 @@ Result<void> DurableServer::start() {
   objects.reserve(contents.objects.size());
   for (JournalObject& object : contents.objects)
     objects.push_back({.storage = std::move(object.storage), .text = std::move(object.text)});
-  TRY(server_.load(objects, contents.last_version));
+  contents.objects.clear();
+  TRY(server_.load(std::move(objects), contents.last_version));
   tasks_.spawn("maintenance", maintain());
   return {};
 }
 
 Task<Result<void>> DurableServer::stop(Monotonic deadline) {
   tasks_.stop();
-  const bool joined = co_await tasks_.join(clock_, deadline);
-  commit();  // what the last requests left behind was not acknowledged, and is still worth keeping
-  if (!joined) co_return fail(Errc::kTimeout, "tasks of the API server did not end");
+  if (!co_await tasks_.join(clock_, deadline))
+    co_return fail(Errc::kTimeout, "tasks of the API server did not end");
+  // What the last requests left behind was not acknowledged, and is still worth keeping.
+  co_await commit();
   co_return Result<void>{};
 }
 
@@ -64,7 +69,12 @@ Task<Reply> DurableServer::handle(Call call) {
          .message = fmt::format("nothing can be stored at present: {}", journal_problem_),
          .retry_after_seconds = 1});
   }
+  const std::uint64_t before = server_.version();
   Reply reply = server_.handle(call, clock_.wall());
+  if (server_.version() != before) {
+    ++writers_;
+    joined_.notify_all();
+  }
   after_change();
   if (reply.stream) co_return reply;
   co_return co_await when_durable(only_reads, std::move(reply));
@@ -94,39 +104,59 @@ Task<Result<void>> DurableServer::progress(Monotonic deadline) {
 
 // Collects garbage, lets things expire, and moves the time that streams see.
 Task<void> DurableServer::maintain() {
+  Monotonic due = clock_.monotonic();
   for (;;) {
     const bool more = server_.tick(clock_.wall());
     after_change();
-    if (!journal_problem_.empty()) commit();  // once a second, until the disk has room again
-    changed_.notify_all();
+    if (clock_.monotonic() >= due) {
+      due = clock_.monotonic() + kTick;
+      changed_.notify_all();
+      if (!journal_problem_.empty() && !committing_) start_commits();  // has the disk room again?
+    }
     if (more) {
       co_await boost::asio::post(boost::asio::use_awaitable);
     } else {
-      const auto waited = co_await work_.wait(clock_, clock_.monotonic() + kTick);
+      const auto waited = co_await work_.wait(clock_, due);
       if (!waited && waited.error().code == Errc::kCancelled) co_return;
     }
   }
 }
 
-// The first change of a turn schedules the write; those that follow in the same turn share it.
 void DurableServer::after_change() {
-  if (server_.version() == server_.durable() || commit_scheduled_) return;
+  if (server_.version() == server_.durable() || committing_) return;
   if (!journal_problem_.empty()) return;  // maintain() tries again
-  commit_scheduled_ = true;
-  tasks_.spawn("commit", commit_soon());
+  start_commits();
 }
 
-Task<void> DurableServer::commit_soon() {
-  commit_scheduled_ = false;
-  commit();
-  work_.notify_all();
-  co_return;
+void DurableServer::start_commits() {
+  committing_ = true;
+  tasks_.spawn("commits", commit_all());
 }
 
-void DurableServer::commit() {
+Task<void> DurableServer::commit_all() {
+  do {
+    co_await gather();
+    const std::size_t written = std::exchange(writers_, 0);
+    co_await commit();
+    work_.notify_all();
+    writers_expected_ = written + writers_;  // those who got an answer, and who waited meanwhile
+  } while (server_.version() != server_.durable() && journal_problem_.empty());
+  committing_ = false;
+}
+
+// Callers mostly write again as soon as they have their answer. If the disk took one of them alone,
+// all others would wait for two writes instead of one.
+Task<void> DurableServer::gather() {
+  const auto wait = std::min<std::chrono::nanoseconds>(disk_time_ / 4, kGatherMax);
+  const Monotonic deadline = clock_.monotonic() + wait;
+  while (writers_ < writers_expected_)
+    if (!co_await joined_.wait(clock_, deadline)) co_return;
+}
+
+Task<void> DurableServer::commit() {
   std::vector<Mutation> fresh = server_.take_mutations();
   std::ranges::move(fresh, std::back_inserter(pending_));
-  if (pending_.empty()) return;
+  if (pending_.empty()) co_return;
   std::vector<JournalRecord> records;
   records.reserve(pending_.size());
   for (const Mutation& one : pending_)
@@ -134,7 +164,9 @@ void DurableServer::commit() {
                        .storage = one.storage,
                        .key = one.key,
                        .text = one.object ? std::string_view(one.object->text) : ""});
-  const auto written = journal_.append(records);
+  const Monotonic start = clock_.monotonic();
+  const auto written = co_await writer_.append(std::move(records));
+  disk_time_ = clock_.monotonic() - start;
   if (written) {
     server_.committed(pending_.back().version);
     pending_.clear();

@@ -1,16 +1,18 @@
 // The API server with its journal and its time: a Call in, a Reply that is on the disk out.
 //
 // The core answers a call at once; the reply is given out when the journal has everything it tells
-// of. All calls of one turn of the loop share one write to the disk (group commit). The ways in are
-// front.hpp (HTTP) and in_process_transport.hpp.
+// of. Calls that come while the disk is busy share the next write to it (group commit), and so do,
+// for a part of the time a write takes, those of callers that have just got their last answer. The
+// ways in are front.hpp (HTTP) and in_process_transport.hpp.
 //
-// Thread: one; the disk write blocks it. Lifetime: server and journal outlive it; stop() has
-// returned before it dies. Failure: when the disk refuses, whoever waits gets a 500 that says so,
-// further writes get 503 until a retry succeeds, and reads go on; until then a read may show a
-// write that nobody was promised.
+// Thread: one; the disk is written beside it (journal_writer.hpp). Lifetime: server and journal
+// outlive it; stop() has returned before it dies. Failure: when the disk refuses, whoever waits
+// gets a 500 that says so, further writes get 503 until a retry succeeds, and reads go on; until
+// then a read may show a write that nobody was promised.
 #pragma once
 
 #include <boost/asio/any_io_executor.hpp>
+#include <chrono>
 #include <cstdint>
 #include <string>
 #include <vector>
@@ -22,6 +24,7 @@
 #include "base/task.hpp"
 #include "base/task_group.hpp"
 #include "local/apiserver/core/api_server.hpp"
+#include "local/apiserver/front/journal_writer.hpp"
 #include "local/apiserver/journal/journal.hpp"
 
 namespace amdahl::local {
@@ -46,20 +49,27 @@ class DurableServer {
  private:
   Task<Reply> when_durable(bool only_reads, Reply reply);
   Task<void> maintain();
-  Task<void> commit_soon();
   void after_change();
-  void commit();
+  void start_commits();
+  Task<void> commit_all();
+  Task<void> gather();
+  Task<void> commit();
 
   Clock& clock_;
   ApiServer& server_;
-  Journal& journal_;
+  Journal& journal_;  // read by start() only
   Log log_;
   TaskGroup tasks_;
   Notify changed_;  // something is durable, or time has passed
   Notify work_;     // the maintenance has something to do
-  std::vector<Mutation> pending_;
-  std::string journal_problem_;  // empty: the last write succeeded
-  bool commit_scheduled_ = false;
+  Notify joined_;   // one more call has written
+  JournalWriter writer_;
+  std::vector<Mutation> pending_;  // on their way to the disk
+  std::string journal_problem_;    // empty: the last write succeeded
+  bool committing_ = false;
+  std::size_t writers_ = 0;                // calls whose writes the next commit takes
+  std::size_t writers_expected_ = 0;       // who wrote last and who waited meanwhile
+  std::chrono::nanoseconds disk_time_{0};  // of the last commit
 };
 
 }  // namespace amdahl::local

@@ -34,14 +34,15 @@ class TokenCredentials final : public kube::Credentials {
 // One life of a server; several may follow each other on one file.
 class TestFront {
  public:
-  explicit TestFront(const std::string& file = ":memory:") {
+  explicit TestFront(const std::string& file = ":memory:", HttpServerOptions http = {},
+                     Options options = {})
+      : server(rules, Rng(7), options) {
     auto opened = Journal::open(file);
     REQUIRE(opened);
     journal = *std::move(opened);
     durable = std::make_unique<DurableServer>(io.get_executor(), clock, server, *journal);
     REQUIRE(durable->start());
-    front =
-        std::make_unique<Front>(io.get_executor(), clock, *durable, tokens, HttpServerOptions{});
+    front = std::make_unique<Front>(io.get_executor(), clock, *durable, tokens, std::move(http));
     REQUIRE(run_until_complete(io, front->start()));
     transport = connect(credentials);
   }
@@ -79,7 +80,7 @@ class TestFront {
   BuiltinSchemas schemas;
   Tokens tokens{admin, std::string(64, 's')};
   ServedKinds rules{schemas, tokens, "127.0.0.1"};
-  ApiServer server{rules, Rng(7)};
+  ApiServer server;
   TokenCredentials credentials{admin};
   std::unique_ptr<Journal> journal;
   std::unique_ptr<DurableServer> durable;

@@ -13,7 +13,8 @@ namespace {
 
 constexpr int kApplicationId = 0x416d646c;  // "Amdl": the file is ours
 constexpr int kBusyMs = 200;                // a process that is just ending may still hold it
-constexpr int kWalPages = 1'000;            // SQLite moves the log into the file after these
+constexpr int kWalPages = 4'000;            // SQLite moves the log into the file after these
+constexpr std::string_view kNoFile = ":memory:";
 
 // migrations[n] brings a file of schema n to n + 1; they never change once released.
 constexpr std::array<const char*, kJournalSchema> kMigrations = {
@@ -98,6 +99,10 @@ Journal::Journal(std::string path) : path_(std::move(path)) {}
 Journal::~Journal() {
   statements_.reset();
   if (db_ != nullptr) sqlite3_close_v2(db_);
+}
+
+bool Journal::on_disk() const {
+  return path_ != kNoFile;
 }
 
 std::unexpected<Error> Journal::failed(std::string_view what) const {

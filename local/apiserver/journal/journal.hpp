@@ -4,10 +4,10 @@
 // it accepted survives SIGKILL and power loss; what it refused left no trace. The newest version
 // ever given out is kept too, also when its object is gone, so that versions never repeat.
 //
-// Thread: one at a time. Lifetime: the file is locked while the journal lives; a second process
-// is refused. Failure: Errc::kConflict when another process has the file, kCorrupt when it is no
-// journal or damaged, kInvalid when a newer program wrote it, kIo for the disk (full, read-only).
-// Texts name the file and what to do.
+// Thread: any, one at a time. Lifetime: the file is locked while the journal lives; a second
+// process is refused. Failure: Errc::kConflict when another process has the file, kCorrupt when it
+// is no journal or damaged, kInvalid when a newer program wrote it, kIo for the disk (full,
+// read-only). Texts name the file and what to do.
 #pragma once
 
 #include <cstdint>
@@ -50,6 +50,8 @@ class Journal {
   ~Journal();
   Journal(const Journal&) = delete;
   Journal& operator=(const Journal&) = delete;
+
+  bool on_disk() const;  // false: ":memory:"
 
   Result<JournalContents> read();
   // Records in the order of their versions; all of them, or none.

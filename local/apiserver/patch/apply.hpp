@@ -38,13 +38,13 @@ struct FieldWriter {
   WallTime now = {};
 };
 
-// After a create, an update or a patch that is not an apply: `written` with managedFields brought
-// up to date. `live` is what was stored before, null for a create. The fields that differ now
-// belong to the writer and to nobody else; an object that has no managedFields gets none by an
-// update. managedFields in `written` replace the stored ones, unless they do not parse or a
-// subresource is written; an empty list or [{}] clears them.
-Result<Json> track_update(const FieldRules& rules, const FieldWriter& writer, const Json* live,
-                          Json written);
+// After a create, an update or a patch that is not an apply: brings managedFields of `written` up
+// to date, or leaves it as it was and says why. `live` is what was stored before, null for a
+// create. The fields that differ now belong to the writer and to nobody else; an object that has no
+// managedFields gets none by an update. managedFields in `written` replace the stored ones, unless
+// they do not parse or a subresource is written; an empty list or [{}] clears them.
+Result<void> track_update(const FieldRules& rules, const FieldWriter& writer, const Json* live,
+                          Json& written);
 
 // Status 409, reason Conflict.
 struct ApplyConflict {

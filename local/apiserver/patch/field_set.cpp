@@ -103,11 +103,7 @@ std::vector<FieldPath> FieldSet::paths() const {
 
 FieldSet FieldSet::united(const FieldSet& other) const {
   FieldSet result = *this;
-  result.here_ = here_ || other.here_;
-  for (const auto& [element, theirs] : other.below_) {
-    const auto [ours, added] = result.below_.try_emplace(element, theirs);
-    if (!added) ours->second = ours->second.united(theirs);
-  }
+  result.add(other);
   return result;
 }
 
@@ -121,26 +117,41 @@ FieldSet FieldSet::intersected(const FieldSet& other) const {
 }
 
 FieldSet FieldSet::without(const FieldSet& other) const {
-  FieldSet result;
-  result.here_ = here_ && !other.here_;
-  for (const auto& [element, ours] : below_) {
-    const FieldSet* const theirs = other.child(element);
-    result.attach(element, theirs == nullptr ? ours : ours.without(*theirs));
-  }
+  FieldSet result = *this;
+  result.remove(other);
   return result;
 }
 
 FieldSet FieldSet::without_trees(const FieldSet& other) const {
-  FieldSet result;
-  result.here_ = here_ && !other.here_;
-  for (const auto& [element, ours] : below_) {
-    const FieldSet* const theirs = other.child(element);
-    if (theirs == nullptr)
-      result.attach(element, ours);
-    else if (!theirs->here_)
-      result.attach(element, ours.without_trees(*theirs));
-  }
+  FieldSet result = *this;
+  result.remove_trees(other);
   return result;
+}
+
+void FieldSet::add(FieldSet other) {
+  here_ = here_ || other.here_;
+  below_.merge(other.below_);
+  for (auto& [element, theirs] : other.below_) below_.find(element)->second.add(std::move(theirs));
+}
+
+void FieldSet::remove(const FieldSet& other) {
+  here_ = here_ && !other.here_;
+  for (const auto& [element, theirs] : other.below_) {
+    const auto ours = below_.find(element);
+    if (ours == below_.end()) continue;
+    ours->second.remove(theirs);
+    if (ours->second.empty()) below_.erase(ours);
+  }
+}
+
+void FieldSet::remove_trees(const FieldSet& other) {
+  here_ = here_ && !other.here_;
+  for (const auto& [element, theirs] : other.below_) {
+    const auto ours = below_.find(element);
+    if (ours == below_.end()) continue;
+    if (!theirs.here_) ours->second.remove_trees(theirs);
+    if (theirs.here_ || ours->second.empty()) below_.erase(ours);
+  }
 }
 
 bool FieldSet::operator==(const FieldSet& other) const {

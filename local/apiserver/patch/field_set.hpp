@@ -41,6 +41,10 @@ class FieldSet {
   FieldSet without(const FieldSet& other) const;
   // Also without everything below a path of `other`.
   FieldSet without_trees(const FieldSet& other) const;
+  // The same in place.
+  void add(FieldSet other);
+  void remove(const FieldSet& other);
+  void remove_trees(const FieldSet& other);
   bool operator==(const FieldSet& other) const;
 
   // For walks that build a set from the leaves up. The root is the object and is never a member.

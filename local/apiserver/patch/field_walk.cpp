@@ -60,9 +60,9 @@ FieldSet node_of(const Json& value, const MergeShape* shape) {
 }
 
 void attach(FieldComparison& all, const std::string& element, FieldComparison part) {
-  all.removed.attach(element, std::move(part.removed));
-  all.modified.attach(element, std::move(part.modified));
-  all.added.attach(element, std::move(part.added));
+  if (!part.removed.empty()) all.removed.attach(element, std::move(part.removed));
+  if (!part.modified.empty()) all.modified.attach(element, std::move(part.modified));
+  if (!part.added.empty()) all.added.attach(element, std::move(part.added));
 }
 
 // One side may be null: all members of the other are then new or gone.
@@ -136,9 +136,9 @@ void compare_children(FieldComparison& out, Form form, const Json* before, const
 }  // namespace
 
 void FieldComparison::ignore(const FieldSet& trees) {
-  removed = removed.without_trees(trees);
-  modified = modified.without_trees(trees);
-  added = added.without_trees(trees);
+  removed.remove_trees(trees);
+  modified.remove_trees(trees);
+  added.remove_trees(trees);
 }
 
 FieldSet fields_of(const Json& value, const MergeShape* shape) {

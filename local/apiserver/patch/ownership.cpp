@@ -44,7 +44,9 @@ const FieldSet& unowned_fields() {
 
 FieldComparison owned_difference(const FieldRules& rules, const Json& before, const Json& after) {
   FieldComparison difference = compared(&before, &after, rules.shape);
-  difference.ignore(rules.reset_fields.united(FieldSet::of({{"metadata", "managedFields"}})));
+  static const FieldSet ownership = FieldSet::of({{"metadata", "managedFields"}});
+  difference.ignore(rules.reset_fields);
+  difference.ignore(ownership);
   return difference;
 }
 
@@ -57,19 +59,20 @@ FieldManager manager_of(const FieldWriter& writer, WriteOperation operation) {
 
 void take_fields(ManagedFields& entries, const FieldComparison& difference,
                  const FieldManager* except) {
-  const FieldSet taken = difference.changed().united(difference.removed);
+  if (entries.empty()) return;
+  FieldSet taken = difference.changed();
+  taken.add(difference.removed);
   for (ManagedEntry& entry : entries)
-    if (except == nullptr || !entry.manager.same_entry(*except))
-      entry.fields = entry.fields.without(taken);
+    if (except == nullptr || !entry.manager.same_entry(*except)) entry.fields.remove(taken);
 }
 
-void give_fields(ManagedFields& entries, const FieldWriter& writer, const FieldSet& fields) {
-  const FieldSet owned = fields.without(unowned_fields());
-  if (owned.empty()) return;
+void give_fields(ManagedFields& entries, const FieldWriter& writer, FieldSet fields) {
+  fields.remove(unowned_fields());
+  if (fields.empty()) return;
   const FieldManager manager = manager_of(writer, WriteOperation::kUpdate);
   ManagedEntry* entry = find_entry(entries, manager);
   if (entry == nullptr) entry = &entries.emplace_back(ManagedEntry{.manager = manager});
-  entry->fields = entry->fields.united(owned);
+  entry->fields.add(std::move(fields));
   entry->time = writer.now;
 }
 

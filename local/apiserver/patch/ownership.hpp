@@ -27,6 +27,6 @@ FieldManager manager_of(const FieldWriter& writer, WriteOperation operation);
 void take_fields(ManagedFields& entries, const FieldComparison& difference,
                  const FieldManager* except);
 // Gives the fields to the writer's Update entry; nothing happens when there are none.
-void give_fields(ManagedFields& entries, const FieldWriter& writer, const FieldSet& fields);
+void give_fields(ManagedFields& entries, const FieldWriter& writer, FieldSet fields);
 
 }  // namespace amdahl::local

@@ -3,6 +3,9 @@
 #include <charconv>
 #include <cmath>
 #include <cstdint>
+#include <map>
+
+#include "base/json_dump.hpp"
 
 namespace amdahl::local {
 namespace {
@@ -18,13 +21,26 @@ Json canonical(const Json& value) {
 }
 
 std::string text_of(const Json& value) {
-  return canonical(value).dump(-1, ' ', false, Json::error_handler_t::replace);
+  return dump_json(value.is_number_float() ? canonical(value) : value);
 }
 
-std::string key_text(const Json& keys) {
-  Json exact = Json::object();
-  for (const auto& [name, value] : keys.items()) exact[name] = canonical(value);
-  return "k:" + exact.dump(-1, ' ', false, Json::error_handler_t::replace);
+using Keys = std::map<std::string_view, const Json*>;
+
+std::string key_text(const Keys& keys) {
+  std::string text = "k:";
+  for (const auto& [name, value] : keys) {
+    text += text.size() == 2 ? '{' : ',';
+    append_json(text, Json(name));
+    text += ':';
+    text += text_of(*value);
+  }
+  return text += keys.empty() ? "{}" : "}";
+}
+
+std::string key_text(const Json& object) {
+  Keys keys;
+  for (auto at = object.begin(); at != object.end(); ++at) keys[at.key()] = &*at;
+  return key_text(keys);
 }
 
 Result<std::string> set_element(const Json& item) {
@@ -43,14 +59,14 @@ Result<std::string> keyed_element(const MergeShape& list, const Json& item) {
     return fail(Errc::kTerminal, "associative list with keys may not have a null element");
   if (!item.is_object())
     return fail(Errc::kTerminal, "associative list with keys may not have non-map elements");
-  Json keys = Json::object();
+  Keys keys;
   for (const std::string& name : list.keys) {
     const auto found = item.find(name);
     const auto fallback = list.key_defaults.find(name);
     if (found != item.end())
-      keys[name] = *found;
+      keys[name] = &*found;
     else if (fallback != list.key_defaults.end())
-      keys[name] = fallback->second;
+      keys[name] = &fallback->second;
   }
   if (keys.empty())
     return fail(Errc::kTerminal,
@@ -67,7 +83,8 @@ Json parsed(std::string_view text) {
 }  // namespace
 
 std::string member_element(std::string_view name) {
-  return fmt::format("f:{}", name);
+  std::string element = "f:";
+  return element += name;
 }
 
 std::optional<std::string_view> member_name(std::string_view element) {

@@ -23,9 +23,9 @@ class Stored {
   Json content() const { return without_managed_fields(object_); }
 
   void update(const std::string& manager, const char* body) {
-    auto result = track_update(with_shape(), writer(manager), live(), complete(body));
-    REQUIRE(result.has_value());
-    object_ = std::move(*result);
+    Json written = complete(body);
+    REQUIRE(track_update(with_shape(), writer(manager), live(), written));
+    object_ = std::move(written);
     exists_ = true;
   }
   Result<ApplyOutcome> try_apply(const std::string& manager, const char* body, bool force = false) {

@@ -28,27 +28,31 @@ ManagedFields entries_to_start_from(const FieldWriter& writer, const Json* live,
 
 }  // namespace
 
-Result<Json> track_update(const FieldRules& rules, const FieldWriter& writer, const Json* live,
-                          Json written) {
+Result<void> track_update(const FieldRules& rules, const FieldWriter& writer, const Json* live,
+                          Json& written) {
   TRY(check_depth(written, "the object"));
   if (live != nullptr) TRY(check_depth(*live, "the stored object"));
   if (!written.is_object()) return fail(Errc::kCorrupt, "the object is not a JSON object");
   ManagedFields entries = entries_to_start_from(writer, live, written);
-  if (live != nullptr && entries.empty()) return without_managed_fields(std::move(written));
+  if (live != nullptr && entries.empty()) {
+    written = without_managed_fields(std::move(written));
+    return {};
+  }
   const Json nothing = Json::object();
   const Json& unset = rules.unset != nullptr ? *rules.unset : nothing;
-  const FieldComparison difference =
+  FieldComparison difference =
       owned_difference(rules, live != nullptr ? *live : unset, written);
   if (live != nullptr && difference.same() && same_ownership(entries, stored_entries(live))) {
     set_managed_fields(written, managed_fields_of(*live));
-    return written;
+    return {};
   }
   take_fields(entries, difference, nullptr);
-  give_fields(entries, writer, difference.changed());
+  difference.modified.add(std::move(difference.added));
+  give_fields(entries, writer, std::move(difference.modified));
   drop_empty_entries(entries);
   cap_updaters(entries);
   set_managed_fields(written, encode_managed_fields(std::move(entries)));
-  return written;
+  return {};
 }
 
 }  // namespace amdahl::local

@@ -120,10 +120,12 @@ TEST_CASE("Update keeps ten updaters") {
 }
 
 TEST_CASE("Update refuses what is nested too deep") {
-  const auto result =
-      track_update({}, {.manager = "a", .api_version = "v1"}, nullptr, test::nested(kDepthMax + 1));
+  Json written = test::nested(kDepthMax + 1);
+  const Json before = written;
+  const auto result = track_update({}, {.manager = "a", .api_version = "v1"}, nullptr, written);
   REQUIRE_FALSE(result.has_value());
   CHECK(result.error().code == Errc::kTooLarge);
+  CHECK(written == before);
 }
 
 TEST_CASE("A new object does not own what an empty one shows") {

@@ -92,10 +92,8 @@ Json ServedKinds::unset(const ResourceInfo& info) const {
 
 void ServedKinds::track(const ResourceInfo& info, const Json* old, Json& object,
                         const FieldEdit& edit) const {
-  auto tracked =
-      track_update(rules_of(served(info), edit.subresource), writer_of(info, edit), old, object);
   // Who owns what is worth less than the write itself: a shape we cannot walk keeps the old owners.
-  if (tracked) object = *std::move(tracked);
+  (void)track_update(rules_of(served(info), edit.subresource), writer_of(info, edit), old, object);
 }
 
 }  // namespace amdahl::local
