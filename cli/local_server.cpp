@@ -16,6 +16,15 @@ namespace amdahl::cli {
 namespace {
 
 constexpr std::chrono::seconds kStopMax{15};
+constexpr std::size_t kHostNamesBytesMax = std::size_t{1} << 20;
+
+std::vector<std::pair<std::string, std::string>> host_variables(const kube::Environment& from) {
+  std::vector<std::pair<std::string, std::string>> kept;
+  for (const std::string_view name : local::kHostVariables)
+    if (const auto found = from.variables.find(std::string(name)); found != from.variables.end())
+      kept.emplace_back(found->first, found->second);
+  return kept;
+}
 
 // Until a signal comes or a part of the cluster ends.
 Task<Result<void>> wait_for_end(Program& program, local::LocalCluster& cluster) {
@@ -64,6 +73,11 @@ Result<void> run_local_server(Program& program, const LocalOptions& options,
   const Log log(program.clock, fd_log_sink(STDERR_FILENO));
   local::ClusterOptions cluster{
       .folder = folder, .in_memory = options.in_memory, .nodes = nodes, .log = log};
+  cluster.machine = {.cpu_milli = 1000 * ::sysconf(_SC_NPROCESSORS_ONLN),
+                     .memory_bytes = ::sysconf(_SC_PHYS_PAGES) * ::sysconf(_SC_PAGE_SIZE)};
+  cluster.shim = program.shim;
+  cluster.host_variables = host_variables(program.environment);
+  cluster.host_names = kube::read_file("/etc/hosts", kHostNamesBytesMax).value_or("");
   if (options.port) cluster.port = static_cast<std::uint16_t>(*options.port);
   boost::asio::io_context io(1);
   return run_until_complete(io, serve(program, std::move(cluster), events), {.wall = {}});

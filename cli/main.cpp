@@ -4,6 +4,7 @@
 #include <cerrno>
 #include <cstdio>
 #include <cstdlib>
+#include <filesystem>
 #include <iostream>
 #include <string>
 
@@ -36,6 +37,13 @@ bool confirm(std::string_view question) {
   return answer == "y" || answer == "Y" || answer == "yes";
 }
 
+// It is installed beside this program.
+std::string shim_path() {
+  std::error_code none;
+  const auto self = std::filesystem::read_symlink("/proc/self/exe", none);
+  return none ? std::string() : (self.parent_path() / "amdahl-shim").string();
+}
+
 }  // namespace
 
 int main(int argc, char** argv) {
@@ -48,6 +56,7 @@ int main(int argc, char** argv) {
                                     .live = ::isatty(STDOUT_FILENO) == 1,
                                     .input = read_input,
                                     .confirm = confirm},
-                       .exit_at_once = [] { std::_Exit(cli::kFailed); }};
+                       .exit_at_once = [] { std::_Exit(cli::kFailed); },
+                       .shim = shim_path()};
   return cli::run(program, {argv, static_cast<std::size_t>(argc)});
 }

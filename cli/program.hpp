@@ -37,6 +37,7 @@ struct Program {
   kube::Environment environment = {};
   Terminal terminal = {};
   std::function<void()> exit_at_once = {};  // for a second Ctrl-C
+  std::string shim = {};                    // the program that holds a container
 };
 
 // What the command line asked for: runs after it was read, and gives the exit code.

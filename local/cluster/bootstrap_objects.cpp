@@ -7,10 +7,12 @@
 #include <string_view>
 
 #include "base/fields.hpp"
+#include "local/scheduler/volcano_crds.hpp"
 
 namespace amdahl::local {
 namespace {
 
+constexpr int kOk = 200;
 constexpr int kCreated = 201;
 constexpr int kConflict = 409;
 constexpr std::string_view kRbac = "/apis/rbac.authorization.k8s.io/v1/";
@@ -84,6 +86,28 @@ Json priority_class(std::string_view name, std::int64_t value, std::string_view 
   return {{"metadata", {{"name", name}}}, {"value", value}, {"description", description}};
 }
 
+void add_gang_kinds(std::vector<BootstrapObject>& objects) {
+  for (const Json& crd : volcano_crd_manifests())
+    objects.push_back({.collection = "/apis/apiextensions.k8s.io/v1/customresourcedefinitions",
+                       .text = crd.dump(),
+                       .applied = crd["metadata"]["name"]});
+  objects.push_back({"/apis/scheduling.volcano.sh/v1beta1/queues", default_queue_manifest().dump()});
+}
+
+Call call_for(const BootstrapObject& object) {
+  Call call{.method = "POST",
+            .target = object.collection,
+            .content_type = "application/json",
+            .user_agent = std::string(kManager),
+            .body = object.text,
+            .user = {.name = "system:apiserver", .groups = {}}};
+  if (object.applied.empty()) return call;
+  call.method = "PATCH";
+  call.target += fmt::format("/{}?fieldManager={}&force=true", object.applied, kManager);
+  call.content_type = "application/apply-patch+yaml";
+  return call;
+}
+
 }  // namespace
 
 std::vector<BootstrapObject> bootstrap_objects(std::uint16_t port) {
@@ -101,26 +125,25 @@ std::vector<BootstrapObject> bootstrap_objects(std::uint16_t port) {
                                              "from their current node.")
                                   .dump()});
   add_roles(objects);
-  const Json service = {{"metadata",
+  const Json service = {{"apiVersion", "v1"},
+                        {"kind", "Service"},
+                        {"metadata",
                          {{"name", "kubernetes"},
                           {"labels", {{"component", "apiserver"}, {"provider", "kubernetes"}}}}},
                         {"spec",
                          {{"clusterIP", "127.0.0.1"},
                           {"ports", {{{"name", "https"}, {"port", port}, {"targetPort", port}}}}}}};
-  objects.push_back({"/api/v1/namespaces/default/services", service.dump()});
+  objects.push_back({.collection = "/api/v1/namespaces/default/services",
+                     .text = service.dump(),
+                     .applied = "kubernetes"});  // the port may be another one than last time
+  add_gang_kinds(objects);
   return objects;
 }
 
 Result<void> make_bootstrap_objects(ApiServer& server, std::uint16_t port, WallTime now) {
   for (BootstrapObject& object : bootstrap_objects(port)) {
-    const Reply reply = server.handle({.method = "POST",
-                                       .target = object.collection,
-                                       .content_type = "application/json",
-                                       .user_agent = std::string(kManager),
-                                       .body = std::move(object.text),
-                                       .user = {.name = "system:apiserver", .groups = {}}},
-                                      now);
-    if (reply.status != kCreated && reply.status != kConflict)
+    const Reply reply = server.handle(call_for(object), now);
+    if (reply.status != kOk && reply.status != kCreated && reply.status != kConflict)
       return fail(Errc::kInvalid, "create in {}: {}", object.collection, reply.body);
   }
   return {};

@@ -19,10 +19,11 @@ namespace amdahl::local {
 struct BootstrapObject {
   std::string collection = {};  // "/api/v1/namespaces"
   std::string text = {};        // JSON
+  std::string applied = {};     // its name, if it is ours and follows the program's version
 };
 std::vector<BootstrapObject> bootstrap_objects(std::uint16_t port);
 
-// Makes what is missing; what is there stays as it is. Not durable yet when it returns.
+// Makes what is missing; of what is there, only our own definitions are brought up to date. Not durable yet when it returns.
 Result<void> make_bootstrap_objects(ApiServer& server, std::uint16_t port, WallTime now);
 
 }  // namespace amdahl::local

@@ -13,6 +13,8 @@
 #include "local/cluster/components.hpp"
 #include "local/cluster/namespace_defaults.hpp"
 #include "local/cluster/whole_file.hpp"
+#include "local/kubelet/kubelet.hpp"
+#include "local/scheduler/scheduler.hpp"
 
 namespace amdahl::local {
 namespace {
@@ -21,6 +23,7 @@ constexpr std::string_view kAddress = "127.0.0.1";
 constexpr std::size_t kBodyBytesMost = kBodyBytesMax + 1;  // the core refuses with its own words
 constexpr std::chrono::seconds kStreamsMax{1};             // watches do not end by themselves
 constexpr std::chrono::hours kRenewalCheck{12};
+constexpr std::chrono::seconds kNodesMax{20};  // to register them all
 
 Result<std::unique_ptr<Journal>> open_journal(const ClusterOptions& options) {
   return Journal::open(options.in_memory ? ":memory:" : options.folder.file("objects.db"));
@@ -51,6 +54,7 @@ struct LocalCluster::Parts {
   Settings settings;
   ClusterAddress address;
   BuiltinSchemas schemas;
+  LateLogs logs;
   std::unique_ptr<Tokens> tokens;
   std::unique_ptr<ServedKinds> rules;
   std::unique_ptr<Journal> journal;
@@ -59,6 +63,8 @@ struct LocalCluster::Parts {
   std::unique_ptr<Front> front;
   std::unique_ptr<Components> components;
   std::unique_ptr<NamespaceDefaults> namespace_defaults;
+  std::unique_ptr<Scheduler> scheduler;
+  std::unique_ptr<Kubelet> kubelet;
   std::function<void()> on_failure;
   TaskGroup tasks;
 
@@ -71,7 +77,7 @@ struct LocalCluster::Parts {
     TRY(std::string secret, keep_secret(options.folder, "accounts.secret", random_token));
     tokens = std::make_unique<Tokens>(address.token, std::move(secret));
     rules = std::make_unique<ServedKinds>(schemas, *tokens, std::string(kAddress));
-    server = std::make_unique<ApiServer>(*rules, rng.split());
+    server = std::make_unique<ApiServer>(*rules, rng.split(), Options{.pod_logs = &logs});
     return {};
   }
 
@@ -105,6 +111,22 @@ struct LocalCluster::Parts {
                                                 .in_memory = options.in_memory});
   }
 
+  // So that the first `kubectl get nodes` shows them, and the first pod finds one.
+  Task<Result<void>> wait_for_nodes() {
+    const Monotonic deadline = clock.monotonic() + kNodesMax;
+    for (std::int32_t number = 0; number < settings.nodes.count;) {
+      const Reply found = co_await durable->handle({.method = "GET",
+                                                    .target = "/api/v1/nodes/" + node_name(number),
+                                                    .user_agent = "amdahl"});
+      if (components->failure()) co_return std::unexpected<Error>(*components->failure());
+      if (found.status == 200)
+        ++number;
+      else
+        CO_TRY(co_await durable->progress(deadline));
+    }
+    co_return Result<void>{};
+  }
+
   // The HTTP server sees new files by itself.
   Task<void> keep_renewed() {
     while (co_await clock.sleep_for(kRenewalCheck)) {
@@ -126,10 +148,11 @@ LocalCluster::~LocalCluster() = default;
 Task<Result<void>> LocalCluster::start(Progress progress) {
   CO_TRY(co_await open_server(progress));
   progress("starting controllers");
-  add_components();
+  CO_TRY(parts_->write_files());
+  CO_TRY(add_components());
   parts_->components->start();
   parts_->tasks.spawn("certificates", parts_->keep_renewed());
-  CO_TRY(parts_->write_files());
+  if (parts_->kubelet) CO_TRY(co_await parts_->wait_for_nodes());
   parts_->options.log.info("cluster is ready", {{"url", parts_->address.url}});
   co_return Result<void>{};
 }
@@ -156,8 +179,8 @@ Task<Result<void>> LocalCluster::open_server(Progress progress) {
   co_return Result<void>{};
 }
 
-// Scheduler and kubelet join here: each with a runtime of its own, as the one below.
-void LocalCluster::add_components() {
+// Each with a client of its own. They stop in the reverse order: containers first.
+Result<void> LocalCluster::add_components() {
   Parts& parts = *parts_;
   parts.components = std::make_unique<Components>(parts.executor, parts.clock, *parts.durable,
                                                   parts.rng.split(), parts.options.log);
@@ -170,7 +193,37 @@ void LocalCluster::add_components() {
   NamespaceDefaults& defaults = *parts.namespace_defaults;
   parts.components->add(
       "namespace-defaults", [&defaults] { return defaults.run(); },
-      [&defaults] { defaults.stop(); });
+      Components::asks([&defaults] { defaults.stop(); }));
+  parts.scheduler = std::make_unique<Scheduler>(parts.components->runtime("system:kube-scheduler"),
+                                                parts.rng.split());
+  Scheduler& scheduler = *parts.scheduler;
+  parts.components->add(
+      "scheduler", [&scheduler] { return scheduler.run(); },
+      Components::asks([&scheduler] { scheduler.stop(); }));
+  if (parts.options.shim.empty()) return {};
+  return add_kubelet();
+}
+
+Result<void> LocalCluster::add_kubelet() {
+  Parts& parts = *parts_;
+  TRY(auto nodes, local_nodes(parts.settings.nodes, parts.options.machine));
+  DurableServer& durable = *parts.durable;
+  parts.kubelet = std::make_unique<Kubelet>(
+      parts.components->runtime("system:kubelet"), parts.rng.split(),
+      KubeletOptions{.nodes = std::move(nodes),
+                     .data_dir = parts.options.folder.path(),
+                     .shim = parts.options.shim,
+                     .server_url = parts.address.url,
+                     .ca_file = parts.options.folder.file("ca.crt"),
+                     .host_variables = parts.options.host_variables,
+                     .own_hosts = parts.options.host_names,
+                     .on_log = [&durable] { durable.say_progress(); }});
+  Kubelet& kubelet = *parts.kubelet;
+  parts.logs.set(&kubelet);
+  parts.components->add(
+      "kubelet", [&kubelet] { return kubelet.run(); },
+      [&kubelet](Monotonic deadline) { return kubelet.stop(deadline); });
+  return {};
 }
 
 Task<Result<void>> LocalCluster::stop(Monotonic deadline) {

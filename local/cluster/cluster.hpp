@@ -17,6 +17,8 @@
 #include <optional>
 #include <string>
 #include <string_view>
+#include <utility>
+#include <vector>
 
 #include "base/clock.hpp"
 #include "base/log.hpp"
@@ -26,6 +28,7 @@
 #include "local/cluster/cluster_files.hpp"
 #include "local/cluster/data_folder.hpp"
 #include "local/cluster/kubeconfig_edit.hpp"
+#include "local/cluster/local_nodes.hpp"
 
 namespace amdahl::local {
 
@@ -34,6 +37,10 @@ struct ClusterOptions {
   bool in_memory = false;                  // objects are gone when the process ends
   std::optional<std::uint16_t> port = {};  // 0: any free one; none: the one of the last start
   std::optional<NodeShape> nodes = {};     // none: those of the last start
+  MachineSize machine = {};
+  std::string shim = {};  // the program that holds a container; empty: no nodes, nothing runs
+  std::vector<std::pair<std::string, std::string>> host_variables = {};  // that containers see
+  std::string host_names = {};                                           // /etc/hosts, its text
   Log log = {};
 };
 
@@ -60,7 +67,8 @@ class LocalCluster {
  private:
   struct Parts;
   Task<Result<void>> open_server(Progress progress);
-  void add_components();
+  Result<void> add_components();
+  Result<void> add_kubelet();
 
   std::unique_ptr<Parts> parts_;
 };

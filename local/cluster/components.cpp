@@ -8,6 +8,14 @@
 
 namespace amdahl::local {
 
+namespace {
+
+Task<void> nothing_to_wait_for() {
+  co_return;
+}
+
+}  // namespace
+
 struct Components::ClientOf {
   ClientOf(DurableServer& server, Clock& clock, Rng rng, std::string user)
       : wire(server, clock, {.name = std::move(user), .groups = {"system:masters"}}),
@@ -32,7 +40,14 @@ controller::Runtime Components::runtime(std::string user) {
           .log = log};
 }
 
-void Components::add(std::string name, Run run, std::function<void()> stop) {
+Components::Stop Components::asks(std::function<void()> stop) {
+  return [stop = std::move(stop)](Monotonic /*deadline*/) -> Task<void> {
+    stop();
+    return nothing_to_wait_for();
+  };
+}
+
+void Components::add(std::string name, Run run, Stop stop) {
   parts_.push_back(std::make_unique<Part>(Part{.name = std::move(name),
                                                .run = std::move(run),
                                                .stop = std::move(stop),
@@ -58,7 +73,7 @@ Task<Result<void>> Components::stop(Monotonic deadline) {
   stopping_ = true;
   Result<void> result;
   for (const auto& part : std::views::reverse(parts_)) {
-    part->stop();
+    co_await part->stop(deadline);
     if (co_await part->task->join(clock_, deadline)) continue;
     part->task->stop();
     // Cancelled tasks end at once, or they are stuck in something that cannot be left.

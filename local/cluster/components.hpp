@@ -2,7 +2,7 @@
 //
 //   Components parts(executor, clock, durable, log);
 //   Scheduler scheduler(parts.runtime("system:kube-scheduler"), rng.split(), options);
-//   parts.add("scheduler", [&] { return scheduler.run(); }, [&] { scheduler.stop(); });
+//   parts.add("scheduler", [&] { return scheduler.run(); }, Components::asks([&] { ... }));
 //   parts.start();
 //
 // Each has a wire, a client and metrics of its own. They are stopped in the reverse order. Thread:
@@ -32,6 +32,7 @@ namespace amdahl::local {
 class Components {
  public:
   using Run = std::function<Task<Result<void>>()>;
+  using Stop = std::function<Task<void>(Monotonic deadline)>;
 
   Components(const boost::asio::any_io_executor& executor, Clock& clock, DurableServer& server,
              Rng rng, Log log);
@@ -42,7 +43,9 @@ class Components {
   // A client of the API server under that user name.
   controller::Runtime runtime(std::string user);
   // Before start(). `run` ends after `stop`, and not before.
-  void add(std::string name, Run run, std::function<void()> stop);
+  void add(std::string name, Run run, Stop stop);
+  // A stop that only asks.
+  static Stop asks(std::function<void()> stop);
   void start();
   Task<Result<void>> stop(Monotonic deadline);
 
@@ -56,7 +59,7 @@ class Components {
   struct Part {
     std::string name = {};
     Run run = {};
-    std::function<void()> stop = {};
+    Stop stop = {};
     std::unique_ptr<TaskGroup> task = {};
   };
   Task<void> drive(Part& part);
