@@ -96,7 +96,7 @@ clean: ## remove what was built here (not the programs of tests/cluster)
 
 # Only what the demo runs, as it ships.
 .PHONY: demo
-demo: setup build/release/build.ninja ## build, start a cluster in one process, run a gang of pods on it
+demo: setup build/release/build.ninja ## a cluster in one process and a gang of pods on it
 	@ninja -C build/release -j$(JOBS) amdahl gang_controller
 	@tools/demo build/release
 

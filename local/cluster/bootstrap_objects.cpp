@@ -91,7 +91,8 @@ void add_gang_kinds(std::vector<BootstrapObject>& objects) {
     objects.push_back({.collection = "/apis/apiextensions.k8s.io/v1/customresourcedefinitions",
                        .text = crd.dump(),
                        .applied = crd["metadata"]["name"]});
-  objects.push_back({"/apis/scheduling.volcano.sh/v1beta1/queues", default_queue_manifest().dump()});
+  objects.push_back(
+      {"/apis/scheduling.volcano.sh/v1beta1/queues", default_queue_manifest().dump()});
 }
 
 Call call_for(const BootstrapObject& object) {

@@ -23,7 +23,8 @@ struct BootstrapObject {
 };
 std::vector<BootstrapObject> bootstrap_objects(std::uint16_t port);
 
-// Makes what is missing; of what is there, only our own definitions are brought up to date. Not durable yet when it returns.
+// Makes what is missing; of what is there, only our own definitions are brought up to date. Not
+// durable yet when it returns.
 Result<void> make_bootstrap_objects(ApiServer& server, std::uint16_t port, WallTime now);
 
 }  // namespace amdahl::local

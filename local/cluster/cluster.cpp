@@ -208,16 +208,16 @@ Result<void> LocalCluster::add_kubelet() {
   Parts& parts = *parts_;
   TRY(auto nodes, local_nodes(parts.settings.nodes, parts.options.machine));
   DurableServer& durable = *parts.durable;
-  parts.kubelet = std::make_unique<Kubelet>(
-      parts.components->runtime("system:kubelet"), parts.rng.split(),
-      KubeletOptions{.nodes = std::move(nodes),
-                     .data_dir = parts.options.folder.path(),
-                     .shim = parts.options.shim,
-                     .server_url = parts.address.url,
-                     .ca_file = parts.options.folder.file("ca.crt"),
-                     .host_variables = parts.options.host_variables,
-                     .own_hosts = parts.options.host_names,
-                     .on_log = [&durable] { durable.say_progress(); }});
+  parts.kubelet =
+      std::make_unique<Kubelet>(parts.components->runtime("system:kubelet"), parts.rng.split(),
+                                KubeletOptions{.nodes = std::move(nodes),
+                                               .data_dir = parts.options.folder.path(),
+                                               .shim = parts.options.shim,
+                                               .server_url = parts.address.url,
+                                               .ca_file = parts.options.folder.file("ca.crt"),
+                                               .host_variables = parts.options.host_variables,
+                                               .own_hosts = parts.options.host_names,
+                                               .on_log = [&durable] { durable.say_progress(); }});
   Kubelet& kubelet = *parts.kubelet;
   parts.logs.set(&kubelet);
   parts.components->add(
