@@ -223,7 +223,7 @@ TEST_CASE("kill_leftovers() ends processes of this data folder and no others") {
   REQUIRE(bench.start(spec));
   CHECK(kill_leftovers(bench.folder.file("other")) == 0);
   REQUIRE(bench.wait([&] { return bench.left() >= 2; }));
-  CHECK(kill_leftovers(bench.folder.path()) == 1);
+  CHECK(kill_leftovers(bench.folder.path()) >= 1);
   REQUIRE(bench.wait([&] { return bench.end.has_value(); }));
   CHECK(bench.end->signal == SIGKILL);
 }

@@ -51,7 +51,7 @@ TEST_CASE("Kubelet mounts volumes where a container wants them") {
             "cat /var/run/secrets/kubernetes.io/serviceaccount/namespace; echo; "
             "test -s /run/secrets/kubernetes.io/serviceaccount/token && echo account; "
             "echo y > /host/y || echo read-only; echo bye > /dev/termination-log",
-            {{"volumes", all}}, {{"volumeMounts", mounts}});
+            {{"volumes", all}, {"serviceAccountName", "default"}}, {{"volumeMounts", mounts}});
   const Json pod = bench.in_phase("p", "Succeeded");
   CHECK(
       bench.log("p").starts_with("from mapfrom secretpfrom host\n400\ntoken\ndefault\naccount\n"));
