@@ -260,7 +260,8 @@ class Generator:
         if self.chance(0.15):
             more["headers"] = {"Accept": self.rng.choice((TABLE, PARTIAL))}
         fresh = random.Random(self.rng.random())
+        content = {} if kind.plural == "secrets" else kind.body(fresh)  # some types need keys
         metadata = {"name": name, "labels": labels | ({} if kind.namespaced else {"seq": "${ns}"})}
         body = {"apiVersion": kind.api_version, "kind": kind.kind, "metadata": metadata}
         self.add("watch", kind, "GET", kind.collection, query=query, settle=kind.collection,
-                 marker={"path": self.path(kind, name), "body": body | kind.body(fresh)}, **more)
+                 marker={"path": self.path(kind, name), "body": body | content}, **more)

@@ -104,10 +104,7 @@ def service(rng):
         spec["ports"] = [{"port": 80, "name": "a"},
                          {"port": 443, "name": "b", "targetPort": rng.choice([8443, "tls"])}]
     spec |= {"selector": {"app": rng.choice("ab")}, "clusterIP": "None"}
-    spec |= maybe(rng, 0.2, {"type": rng.choice(["ClusterIP", "ExternalName"])})
-    if spec.get("type") == "ExternalName":
-        spec |= {"externalName": "example.com"}
-        spec.pop("clusterIP", None)
+    spec |= maybe(rng, 0.2, {"type": "ClusterIP"})
     return {"spec": spec}
 
 

@@ -161,4 +161,10 @@ Status unknown_failure(std::string_view message) {
   return plain(500, "", std::string(message));
 }
 
+Status internal_error(std::string_view why) {
+  Status status = plain(500, "InternalError", fmt::format("Internal error occurred: {}", why));
+  status.causes.push_back({.message = std::string(why)});
+  return status;
+}
+
 }  // namespace amdahl::local

@@ -75,6 +75,7 @@ Status not_acceptable(std::string_view accepted);
 Status unsupported_media_type(std::string_view accepted);
 Status body_too_large(std::size_t limit);
 Status unknown_failure(std::string_view message);
+Status internal_error(std::string_view why);
 
 }  // namespace amdahl::local
 

@@ -48,6 +48,26 @@ void set_condition(Json& object, Json condition) {
   all.push_back(std::move(condition));
 }
 
+// "/spec/replicas": member names only, as a CRD's paths are. Null when there is nothing.
+const Json* at_pointer(const Json& object, std::string_view pointer) {
+  const Json* at = pointer.empty() ? nullptr : &object;
+  while (at != nullptr && !pointer.empty()) {
+    pointer.remove_prefix(1);
+    const std::string member(pointer.substr(0, pointer.find('/')));
+    pointer.remove_prefix(member.size());
+    const auto found = at->is_object() ? at->find(member) : at->end();
+    at = found == at->end() ? nullptr : &*found;
+  }
+  return at;
+}
+
+bool evicted_before(const Json& pod) {
+  const Json* all = at_pointer(pod, "/status/conditions");
+  return all != nullptr && std::ranges::any_of(*all, [](const Json& one) {
+           return text_at(one, "type") == "DisruptionTarget" && text_at(one, "status") == "True";
+         });
+}
+
 void merge_texts(Json& meta, const Json& from, const char* key) {
   const auto found = from.find(key);
   if (found == from.end() || !found->is_object()) return;
@@ -80,19 +100,6 @@ Outcome<std::string> binding_target(const Json& binding) {
   return node;
 }
 
-// "/spec/replicas": member names only, as a CRD's paths are. Null when there is nothing.
-const Json* at_pointer(const Json& object, std::string_view pointer) {
-  const Json* at = pointer.empty() ? nullptr : &object;
-  while (at != nullptr && !pointer.empty()) {
-    pointer.remove_prefix(1);
-    const std::string member(pointer.substr(0, pointer.find('/')));
-    pointer.remove_prefix(member.size());
-    const auto found = at->is_object() ? at->find(member) : at->end();
-    at = found == at->end() ? nullptr : &*found;
-  }
-  return at;
-}
-
 // False: something that is no object is in the way.
 bool set_at_pointer(Json& object, std::string_view pointer, std::int64_t value) {
   Json* at = &object;
@@ -123,11 +130,7 @@ std::string selector_text(const Json* selector) {
 
 Status no_replicas(std::string path) {
   std::ranges::replace(path, '/', '.');
-  const std::string why = fmt::format("the spec replicas field \"{}\" does not exist", path);
-  return {.code = 500,
-          .reason = "InternalError",
-          .message = "Internal error occurred: " + why,
-          .causes = {{.message = why}}};
+  return internal_error(fmt::format("the spec replicas field \"{}\" does not exist", path));
 }
 
 // A scale passes the ownership of its replicas on; what nobody owns stays without an owner.
@@ -265,8 +268,7 @@ Outcome<Reply> evict_pod(ServerState& state, Request& request) {
   // Both conditions hold before anything is written, so that a refusal leaves no trace.
   OUTCOME_CHECK(delete_object(state, *request.info, found,
                               {.uid = options.uid, .version = options.version, .dry = true}));
-  if (!options.dry && !found->deleting) {
-    Json pod = parsed(*found);
+  if (Json pod = parsed(*found); !options.dry && !evicted_before(pod)) {
     set_condition(pod, {{"type", "DisruptionTarget"},
                         {"status", "True"},
                         {"reason", "EvictionByEvictionAPI"},
