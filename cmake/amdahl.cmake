@@ -113,8 +113,8 @@ function(amdahl_test)
   endif()
 endfunction()
 
-# amdahl_program(NAME hello SOURCES main.cpp DEPS controller): an executable that ships. RULES is for
-# programs of tests.
+# amdahl_program(NAME hello SOURCES main.cpp DEPS controller): an executable that ships. RULES is
+# for programs of tests.
 function(amdahl_program)
   cmake_parse_arguments(ARG "" "NAME;RULES" "SOURCES;DEPS;LINK" ${ARGN})
   if(NOT ARG_RULES)
