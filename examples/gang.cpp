@@ -135,6 +135,7 @@ GangPlan Gang::decide(const GangSeen& seen, WallTime /*now*/) const {
   std::vector<bool> there(now.size);
   std::uint32_t succeeded = 0;
   bool lost = false;
+  bool begun = false;
   bool old_ones = false;
   for (const PodPtr& pod : seen.pods) {
     const bool old = attempt_of(pod) < now.attempt || now.phase == "Failed";
@@ -143,14 +144,16 @@ GangPlan Gang::decide(const GangSeen& seen, WallTime /*now*/) const {
     if (old && !finished(pod) && !pod->metadata.deleted) plan.drop.push_back(pod);
     if (attempt_of(pod) != now.attempt || rank >= now.size) continue;
     there[rank] = true;
+    begun = begun || pod->status.phase == Phase::kRunning || finished(pod);
     succeeded += pod->status.phase == Phase::kSucceeded ? 1 : 0;
     lost = lost || pod->status.phase == Phase::kFailed || (pod->metadata.deleted && !finished(pod));
   }
   if (now.phase == "Succeeded" || now.phase == "Failed") return plan;
   const bool whole = std::ranges::find(there, false) == there.end();
+  // Pods run when all are placed, so beside one that runs a missing one is gone, not still to come.
   // A cache older than the one that had them all cannot tell that one is gone (L13).
-  if (now.phase == "Running" && !whole && !kube::is_older(seen.pods_version, now.pods_at))
-    lost = true;
+  const bool had_all = now.phase == "Running" && !kube::is_older(seen.pods_version, now.pods_at);
+  lost = lost || (!whole && (begun || had_all));
   if (lost) {
     plan.record = after_failure(seen);
     plan.reason = plan.record->phase == "Failed" ? "GangFailed" : "GangRestarted";

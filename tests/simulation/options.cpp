@@ -91,7 +91,7 @@ const std::string_view kHelp =
   --subject LIST   of: mirror, gang, replace, counted; wrong: no-l1, no-w1, no-w2, no-w3, no-e2
   --faults LIST    only these kinds, e.g. lag,kill; "all" is what makes sense for the subject
   --save FILE      writes the scenario of --replay, with as few faults as still fail
-  --silence M      virtual minutes without a write that are demanded at the end (4)
+  --silence M      virtual minutes without a write that are demanded at the end (3)
   --jobs J         processes; by default one for each core
 
 Ends with 1 if an oracle objected to a right subject, or to none of a wrong one's seeds.

@@ -25,7 +25,7 @@ struct Options {
   std::optional<std::uint64_t> replay = {};
   std::string save = {};
   std::string scenario = {};
-  std::int64_t silence_minutes = 4;
+  std::int64_t silence_minutes = 3;
   bool help = false;
 };
 extern const std::string_view kHelp;

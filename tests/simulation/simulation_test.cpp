@@ -8,7 +8,7 @@
 namespace amdahl::simulation {
 namespace {
 
-constexpr std::uint64_t kSeeds = 100;        // of each right subject
+constexpr std::uint64_t kSeeds = 25;         // of each right subject
 constexpr std::uint64_t kSeedsToCatch = 60;  // of each wrong one, at most
 
 std::string described(const Scenario& scenario, const Verdict& verdict) {

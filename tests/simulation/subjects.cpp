@@ -160,15 +160,12 @@ FaultPlan stale_restart(Rng& rng) {
   return plan;
 }
 
-// Events come late to both, and the leader dies.
+// Events come late to one, the other dies, and the late one takes over.
 FaultPlan late_successor(Rng& rng) {
-  const std::int64_t at = between(rng, 10'000, 60'000);
-  FaultPlan plan;
-  for (const std::int32_t replica : {0, 1})
-    plan.push_back({FaultKind::kLag, at, replica, between(rng, 40'000, 90'000), 100'000});
-  plan.push_back({FaultKind::kKill, between(rng, at, 120'000),
-                  static_cast<std::int32_t>(rng.below(2)), 0, 10'000});
-  return plan;
+  const auto late = static_cast<std::int32_t>(rng.below(2));
+  const std::int64_t death = between(rng, 40'000, 110'000);
+  return {{FaultKind::kLag, 1'000, late, 90'000, 120'000},
+          {FaultKind::kKill, death, 1 - late, 0, 60'000}};
 }
 
 FaultPlan stopped_writer(Rng& rng) {

@@ -30,13 +30,19 @@ double cpu_seconds() {
   return of(used.ru_utime) + of(used.ru_stime);
 }
 
-void work(int pipe, std::uint64_t first, std::uint64_t count, unsigned step,
-          std::int64_t silence_ms, const std::function<Scenario(std::uint64_t)>& scenario) {
+struct Share {
+  std::uint64_t first = 0;
+  std::uint64_t count = 0;
+  unsigned step = 1;
+  std::int64_t silence_ms = 0;
+};
+
+void work(int pipe, const Share& share, const std::function<Scenario(std::uint64_t)>& scenario) {
   Trials trials;
-  trials.silence_ms = silence_ms;
+  trials.silence_ms = share.silence_ms;
   std::uint64_t runs = 0;
   std::uint64_t virtual_ms = 0;
-  for (std::uint64_t index = first; index < count; index += step) {
+  for (std::uint64_t index = share.first; index < share.count; index += share.step) {
     const Scenario one = scenario(index);
     const Verdict verdict = trials.play(one);
     ++runs;
@@ -89,7 +95,8 @@ Result<Tally> play_all(std::uint64_t count, unsigned jobs, std::int64_t silence_
     if (child < 0) return fail(Errc::kIo, "simulate: no more processes");
     if (child == 0) {
       ::close(ends[0]);
-      work(ends[1], job, count, jobs, silence_ms, scenario);
+      work(ends[1], {.first = job, .count = count, .step = jobs, .silence_ms = silence_ms},
+           scenario);
       ::_exit(0);
     }
     workers.push_back(child);

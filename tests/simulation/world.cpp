@@ -39,7 +39,7 @@ class World {
         pods_(server_, agenda_, book_, rng_.split()) {
     static constexpr std::array<controller::LeaseTimings, 2> kTimings{
         controller::LeaseTimings{milliseconds{15'000}, milliseconds{10'000}, milliseconds{2'000}},
-        controller::LeaseTimings{milliseconds{30'000}, milliseconds{20'000}, milliseconds{6'000}}};
+        controller::LeaseTimings{milliseconds{30'000}, milliseconds{24'000}, milliseconds{12'000}}};
     timings_ = kTimings[rng_.chance(0.1) ? 0 : 1];
   }
 

@@ -22,8 +22,8 @@ struct RunOptions {
   std::uint64_t workload = 0;  // of what the user does
   FaultPlan plan = {};
   bool keep_trace = false;
-  std::int64_t converge_ms = 480'000;  // faults end at kFaultsEndMs
-  std::int64_t silence_ms = 240'000;
+  std::int64_t converge_ms = 360'000;  // faults end at kFaultsEndMs
+  std::int64_t silence_ms = 180'000;
 };
 
 struct RunResult {
