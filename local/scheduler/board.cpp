@@ -18,8 +18,11 @@ std::vector<const View*> in_order(const std::vector<View>& views, Key key, std::
   std::vector<const View*> sorted;
   sorted.reserve(views.size());
   for (const View& view : views) sorted.push_back(&view);
-  std::ranges::stable_sort(
-      sorted, {}, [&](const View* view) -> decltype(auto) { return std::invoke(key, *view); });
+  // Two of one name: in the order of the list. (libstdc++ 12's stable_sort uses what is deprecated.)
+  std::ranges::sort(sorted, [&](const View* a, const View* b) {
+    const auto order = std::invoke(key, *a) <=> std::invoke(key, *b);
+    return order < 0 || (order == 0 && a < b);
+  });
   if (sorted.size() > most) sorted.resize(most);
   return sorted;
 }

@@ -3,7 +3,7 @@
 #include <fmt/format.h>
 
 #include <algorithm>
-#include <functional>
+#include <tuple>
 #include <utility>
 
 #include "local/scheduler/fit.hpp"
@@ -22,15 +22,18 @@ struct Attempt {
 
 // Tasks that are short of members come first, so that the others do not take their places.
 std::vector<Index> by_need(const Board& board, const GroupRow& group, const GangCount& count) {
-  std::vector<Index> order = count.waiting;
   std::map<std::string, std::int32_t> missing = group.view->task_members_min;
   for (auto& [task, number] : missing)
     if (const auto ready = count.ready_of_task.find(task); ready != count.ready_of_task.end())
       number -= ready->second;
-  std::ranges::stable_partition(order, [&](Index pod) {
+  std::vector<Index> order;
+  std::vector<Index> others;
+  for (const Index pod : count.waiting) {
     const auto task = missing.find(board.pods[pod].view->task);
-    return task != missing.end() && task->second-- > 0;
-  });
+    const bool needed = task != missing.end() && task->second-- > 0;
+    (needed ? order : others).push_back(pod);
+  }
+  order.insert(order.end(), others.begin(), others.end());
   return order;
 }
 
@@ -43,7 +46,10 @@ std::vector<Index> by_size(const Board& board, std::vector<Index> order) {
           std::max(most, want.amount * kShares / std::max<Amount>(board.total[want.resource], 1));
     return -most;
   };
-  std::ranges::stable_sort(order, {}, share);
+  std::vector<std::tuple<Amount, std::size_t, Index>> ranked;
+  for (std::size_t i = 0; i < order.size(); ++i) ranked.emplace_back(share(order[i]), i, order[i]);
+  std::ranges::sort(ranked);
+  for (std::size_t i = 0; i < order.size(); ++i) order[i] = std::get<Index>(ranked[i]);
   return order;
 }
 
@@ -158,8 +164,9 @@ GangCount count_gang(const Board& board, const GroupRow& group) {
     }
     if (waits(pod)) count.waiting.push_back(index);
   }
-  std::ranges::stable_sort(count.waiting, std::greater{},
-                           [&](Index pod) { return board.pods[pod].view->priority; });
+  std::ranges::sort(count.waiting, {}, [&](Index pod) {
+    return std::pair(-std::int64_t{board.pods[pod].view->priority}, pod);
+  });
   return count;
 }
 

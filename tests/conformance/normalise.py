@@ -104,6 +104,9 @@ class Normaliser:
         text = TIME.sub(lambda found: f"<time.{len(found[1]) - 1}>" if found[1] else "<time>", text)
         text = ADDRESS.sub(lambda found: self._stand_in(found[0], "<ip>"), text)
         text = VERSION_IN_TEXT.sub(lambda found: f"{found[1]}{self.rank(found[2])})", text)
+        if text.startswith("Apply failed with"):
+            head, *blocks = text.split("conflicts with ")
+            text = head + "".join(sorted(block.rstrip() + "\n" for block in blocks))
         return COMPLETED.sub(lambda found: self._stand_in(found[0], f"{found[0][:2]}made"), text)
 
     def _without_ages(self, table: dict) -> dict:

@@ -97,8 +97,8 @@ Outcome<Done> check_kind(const ServerState& state, const Request& request, Json&
         request, fmt::format("Object 'Kind' is missing in '{}'",
                              std::string_view(request.call->body).substr(0, kRepeatedBytesMax)));
   if (kind.empty()) object["kind"] = kind = info.kind;
-  if (api_version.empty()) object["apiVersion"] = info.api_version();
-  const bool same_version = api_version.empty() || api_version == info.api_version();
+  if (api_version.empty() && !info.custom) object["apiVersion"] = info.api_version();
+  const bool same_version = text_at(object, "apiVersion") == info.api_version();
   if (same_version && kind == info.kind) return Done{};
   return info.custom ? wrong_custom_kind(request, object) : wrong_kind(state, request, object);
 }
