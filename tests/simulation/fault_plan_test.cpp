@@ -27,7 +27,7 @@ TEST_CASE("A scenario that cannot be read says which line") {
 }
 
 TEST_CASE("Every kind of fault has a name of its own") {
-  for (const FaultKind kind : all_faults()) CHECK(fault_kind(name(kind)) == kind);
+  for (const FaultKind kind : all_faults()) CHECK(fault_kind(name(kind)).value() == kind);
 }
 
 TEST_CASE("Coalescing keeps the last of several updates and every creation and deletion") {
