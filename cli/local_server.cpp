@@ -75,6 +75,7 @@ Result<void> run_local_server(Program& program, const LocalOptions& options,
       .folder = folder, .in_memory = options.in_memory, .nodes = nodes, .log = log};
   cluster.machine = {.cpu_milli = 1000 * ::sysconf(_SC_NPROCESSORS_ONLN),
                      .memory_bytes = ::sysconf(_SC_PHYS_PAGES) * ::sysconf(_SC_PAGE_SIZE)};
+  cluster.version = "v" AMDAHL_VERSION;
   cluster.shim = program.shim;
   cluster.host_variables = host_variables(program.environment);
   cluster.host_names = kube::read_file("/etc/hosts", kHostNamesBytesMax).value_or("");

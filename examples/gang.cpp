@@ -53,7 +53,8 @@ Json pod_of(const GangSeen& seen, const std::string& shared, std::uint32_t rank)
   const auto value = [&](const char* key, const char* otherwise) {
     return std::string(seen.gang->data.find(key).value_or(otherwise));
   };
-  const Json cpu{{"cpu", value("cpu", "100m")}};
+  Json needs{{"cpu", value("cpu", "100m")}};
+  if (const auto gpus = seen.gang->data.find("gpus")) needs["nvidia.com/gpu"] = *gpus;
   Json env = Json::array();
   using Variable = std::pair<const char*, std::string>;
   for (const auto& [key, text] :
@@ -78,7 +79,7 @@ Json pod_of(const GangSeen& seen, const std::string& shared, std::uint32_t rank)
                {"image", value("image", "busybox")},
                {"command", {"sh", "-c", value("command", "true")}},
                {"env", env},
-               {"resources", {{"requests", cpu}, {"limits", cpu}}}}}}}}};
+               {"resources", {{"requests", needs}, {"limits", needs}}}}}}}}};
 }
 
 Task<Result<Json>> write_record(GangSeen seen, GangRecord record, controller::Writer& writer) {

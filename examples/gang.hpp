@@ -1,6 +1,7 @@
 // Gangs: a ConfigMap labelled gang=yes becomes pods that start, end and fail together.
 //
-//   data: size (1 to 64), command (for sh), maxRestarts (0), image (busybox), cpu (100m)
+//   data: size (1 to 64), command (for sh), maxRestarts (0), image (busybox), cpu (100m),
+//   gpus (none)
 //
 // It gets a Volcano PodGroup and a headless Service, both <name>-gang, and pods
 // <name>-<attempt>-<rank>. When a pod fails or vanishes the rest of its attempt is deleted and the

@@ -215,6 +215,7 @@ Result<void> LocalCluster::add_kubelet() {
                                                .shim = parts.options.shim,
                                                .server_url = parts.address.url,
                                                .ca_file = parts.options.folder.file("ca.crt"),
+                                               .version = parts.options.version,
                                                .host_variables = parts.options.host_variables,
                                                .own_hosts = parts.options.host_names,
                                                .on_log = [&durable] { durable.say_progress(); }});

@@ -38,7 +38,8 @@ struct ClusterOptions {
   std::optional<std::uint16_t> port = {};  // 0: any free one; none: the one of the last start
   std::optional<NodeShape> nodes = {};     // none: those of the last start
   MachineSize machine = {};
-  std::string shim = {};  // the program that holds a container; empty: no nodes, nothing runs
+  std::string version = {};  // shown as that of the nodes
+  std::string shim = {};     // the program that holds a container; empty: no nodes, nothing runs
   std::vector<std::pair<std::string, std::string>> host_variables = {};  // that containers see
   std::string host_names = {};                                           // /etc/hosts, its text
   Log log = {};

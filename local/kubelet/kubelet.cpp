@@ -29,6 +29,8 @@ kube::WatcherOptions all_services() {
   return {.resource = kube::kServices, .shape = controller::Store<kube::Service>::shape()};
 }
 
+constexpr mode_t kOwnerOnly = 0700;
+
 Result<void> check(const KubeletOptions& options) {
   if (::access(options.shim.c_str(), X_OK) != 0)
     return fail(Errc::kNotFound, "kubelet: cannot run its shim {}: {}", options.shim,
@@ -41,11 +43,11 @@ Result<void> check(const KubeletOptions& options) {
     fs::create_directories(options.data_dir + folder, error);
     if (error)
       return fail(Errc::kIo, "kubelet: create {}{}: {}", options.data_dir, folder, error.message());
+    // Logs and secrets of pods are in there.
+    if (::chmod((options.data_dir + folder).c_str(), kOwnerOnly) != 0)
+      return fail(Errc::kIo, "kubelet: chmod {}{}: {}", options.data_dir, folder,
+                  errno_text(errno));
   }
-  // Logs and secrets of pods are in there.
-  constexpr mode_t kOwnerOnly = 0700;
-  if (::chmod((options.data_dir + "/pods").c_str(), kOwnerOnly) != 0)
-    return fail(Errc::kIo, "kubelet: chmod {}/pods: {}", options.data_dir, errno_text(errno));
   return {};
 }
 

@@ -10,6 +10,7 @@ namespace amdahl::local {
 namespace {
 
 constexpr std::string_view kManager = "kubelet";
+constexpr std::string_view kNotReadyTaint = "node.kubernetes.io/not-ready";
 
 }  // namespace
 
@@ -27,7 +28,26 @@ Task<Result<void>> NodeKeeper::start() {
   }
   CO_TRY(co_await remove_undeclared());
   ready_since_ = client_.clock().wall();
-  co_return co_await put_status({.changed = ready_since_});
+  CO_TRY(co_await put_status({.changed = ready_since_}));
+  for (const NodeSpec& node : options_.nodes) CO_TRY(co_await clear_taint(node.name));
+  co_return Result<void>{};
+}
+
+// A new node comes with a taint that a node controller takes away when it is ready. There is none
+// here, and a declared node is ready as long as this process lives.
+Task<Result<void>> NodeKeeper::clear_taint(std::string node) {
+  const kube::DynamicApi nodes(client_, kube::kNodes);
+  CO_TRY(const Json live, co_await nodes.get({.ns = "", .name = node}));
+  const Json all = live["spec"].value("taints", Json::array());
+  Json rest = Json::array();
+  for (const Json& taint : all)
+    if (taint.value("key", "") != kNotReadyTaint) rest.push_back(taint);
+  if (rest.size() == all.size()) co_return Result<void>{};
+  const Json change = {{"metadata", {{"resourceVersion", live["metadata"]["resourceVersion"]}}},
+                       {"spec", {{"taints", rest.empty() ? Json() : rest}}}};
+  CO_TRY(co_await nodes.patch({.ns = "", .name = node}, change,
+                              {.field_manager = std::string(kManager)}));
+  co_return Result<void>{};
 }
 
 Task<Result<void>> NodeKeeper::put_status(NodeState state) {

@@ -4,6 +4,7 @@
 #pragma once
 
 #include <chrono>
+#include <string>
 
 #include "base/log.hpp"
 #include "base/task.hpp"
@@ -28,6 +29,7 @@ class NodeKeeper {
  private:
   Task<Result<void>> put_status(NodeState state);
   Task<Result<void>> remove_undeclared();
+  Task<Result<void>> clear_taint(std::string node);
 
   kube::Client& client_;
   const KubeletOptions& options_;

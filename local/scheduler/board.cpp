@@ -18,7 +18,7 @@ std::vector<const View*> in_order(const std::vector<View>& views, Key key, std::
   std::vector<const View*> sorted;
   sorted.reserve(views.size());
   for (const View& view : views) sorted.push_back(&view);
-  // Two of one name: in the order of the list. (libstdc++ 12's stable_sort uses what is deprecated.)
+  // Two of one name: as they are listed. libstdc++ 12's stable_sort warns about itself.
   std::ranges::sort(sorted, [&](const View* a, const View* b) {
     const auto order = std::invoke(key, *a) <=> std::invoke(key, *b);
     return order < 0 || (order == 0 && a < b);

@@ -18,6 +18,14 @@ Json node_manifest(const std::string& name, int gpus) {
             {"conditions", Json::array({{{"type", "Ready"}, {"status", "True"}}})}}}};
 }
 
+// As a node controller does when a node has become ready.
+Task<void> add_node(LocalCluster& cluster, std::string name, int gpus) {
+  (void)co_await cluster.create(kube::kNodes, node_manifest(name, gpus));
+  const kube::DynamicApi nodes(*cluster.admin, kube::kNodes);
+  const Json untainted{{"spec", {{"taints", nullptr}}}};
+  REQUIRE(co_await nodes.patch({.ns = "", .name = name}, untainted, {.field_manager = "test"}));
+}
+
 Json pod_manifest(const std::string& name, const std::string& group, int gpus) {
   Json pod{{"metadata", {{"name", name}, {"namespace", "ns"}}},
            {"spec",
@@ -60,7 +68,7 @@ std::string condition_of(const Json& object, const std::string& type) {
 }
 
 Task<void> gang_waits_for_a_node(LocalCluster& cluster) {
-  (void)co_await cluster.create(kube::kNodes, node_manifest("n1", 2));
+  co_await add_node(cluster, "n1", 2);
   co_await add_gang(cluster, "a", 4);
   co_await cluster.clock.sleep_for(5s);
   CHECK(co_await nodes_of(cluster, "a", 4) == "- - - - ");
@@ -80,7 +88,7 @@ Task<void> gang_waits_for_a_node(LocalCluster& cluster) {
   CHECK(cluster.scheduler->writes() == writes);
   CHECK(cluster.server.version() == version);
 
-  (void)co_await cluster.create(kube::kNodes, node_manifest("n2", 2));
+  co_await add_node(cluster, "n2", 2);
   co_await cluster.clock.sleep_for(5s);
   CHECK(co_await nodes_of(cluster, "a", 4) == "n1 n1 n2 n2 ");
   group = co_await cluster.get(kube::kPodGroups, {.ns = "ns", .name = "a"});
@@ -102,7 +110,7 @@ TEST_CASE("Scheduler binds a gang when the last node it needs arrives, and then 
 }
 
 Task<void> single_pods(LocalCluster& cluster) {
-  (void)co_await cluster.create(kube::kNodes, node_manifest("n1", 1));
+  co_await add_node(cluster, "n1", 1);
   (void)co_await cluster.create(kube::kPods, pod_manifest("first", "", 1));
   co_await cluster.clock.sleep_for(1s);
   (void)co_await cluster.create(kube::kPods, pod_manifest("second", "", 1));
@@ -126,7 +134,7 @@ TEST_CASE("Scheduler gives the place of a pod that is gone to the one that waits
 }
 
 Task<void> someone_else_binds(LocalCluster& cluster) {
-  (void)co_await cluster.create(kube::kNodes, node_manifest("n1", 8));
+  co_await add_node(cluster, "n1", 8);
   co_await cluster.clock.sleep_for(1s);
   for (int i = 0; i < 8; ++i) {
     const std::string name = fmt::format("p{}", i);
@@ -150,8 +158,7 @@ TEST_CASE("Scheduler lives with others that bind pods under its hands") {
 }
 
 Task<void> many_at_once(LocalCluster& cluster) {
-  for (int i = 0; i < 4; ++i)
-    (void)co_await cluster.create(kube::kNodes, node_manifest(fmt::format("n{}", i), 8));
+  for (int i = 0; i < 4; ++i) co_await add_node(cluster, fmt::format("n{}", i), 8);
   co_await add_gang(cluster, "a", 32);
   co_await add_gang(cluster, "b", 2);
   co_await cluster.clock.sleep_for(5s);

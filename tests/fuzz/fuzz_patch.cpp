@@ -81,7 +81,9 @@ extern "C" int LLVMFuzzerTestOneInput(const std::uint8_t* data, std::size_t size
   try_apply(body, nullptr);
   try_fields(body);
   const amdahl::local::FieldWriter writer{.manager = "u", .api_version = "x/v1"};
-  const auto tracked = amdahl::local::track_update({.shape = shape()}, writer, &document(), body);
+  Json written = body;
+  const auto tracked =
+      amdahl::local::track_update({.shape = shape()}, writer, &document(), written);
   AMDAHL_CHECK(tracked.has_value() || !body.is_object() ||
                amdahl::local::depth_of(body) > amdahl::local::kDepthMax);
   return 0;

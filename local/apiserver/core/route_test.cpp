@@ -126,7 +126,7 @@ TEST_CASE("Query options that fit are read") {
 
 TEST_CASE("Write options are checked") {
   CHECK(check_write_options({.dry_run = {"x"}}, "CreateOptions").error().message ==
-        "CreateOptions.meta.k8s.io \"\" is invalid: dryRun: Unsupported value: []string{\"x\"}: "
+        "CreateOptions.meta.k8s.io \"\" is invalid: dryRun: Unsupported value: [\"x\"]: "
         "supported values: \"All\"");
   CHECK(check_write_options({.field_validation = "x"}, "PatchOptions").error().code == 422);
   CHECK(check_write_options({.field_manager = std::string(129, 'a')}, "U").error().code == 422);

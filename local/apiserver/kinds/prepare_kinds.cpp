@@ -132,8 +132,9 @@ void prepare_job(Json& job) {
   if (labels == nullptr || matches == nullptr) return;
   const std::string name = text_at(job, {"metadata", "name"});
   const std::string uid = text_at(job, {"metadata", "uid"});
-  // Labels that came from the template stay those of the template.
-  const bool shared = !labels->empty() && map_at(job, {"metadata", "labels"}) == *labels;
+  // A job without labels of its own shows those of its template.
+  const auto own = map_at(job, {"metadata", "labels"});
+  const bool shared = own.empty() || own == *labels;
   add_job_label(*labels, "job-name", name);
   add_job_label(*labels, "batch.kubernetes.io/job-name", name);
   add_job_label(*labels, "controller-uid", uid);
