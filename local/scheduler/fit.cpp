@@ -35,6 +35,7 @@ bool allows(const Board& board, const PodRow& pod, const Neighbours& neighbours,
 std::string Unfit::message(std::size_t nodes) const {
   if (nodes == 0) return "no nodes available to schedule pods";
   std::vector<std::string> reasons;
+  reasons.reserve(counts_.size());
   for (const auto& [reason, count] : counts_)
     reasons.push_back(fmt::format("{} {}", count, reason));
   std::ranges::sort(reasons);

@@ -47,6 +47,7 @@ std::vector<Index> by_size(const Board& board, std::vector<Index> order) {
     return -most;
   };
   std::vector<std::tuple<Amount, std::size_t, Index>> ranked;
+  ranked.reserve(order.size());
   for (std::size_t i = 0; i < order.size(); ++i) ranked.emplace_back(share(order[i]), i, order[i]);
   std::ranges::sort(ranked);
   for (std::size_t i = 0; i < order.size(); ++i) order[i] = std::get<Index>(ranked[i]);

@@ -40,8 +40,7 @@ Result<void> track_update(const FieldRules& rules, const FieldWriter& writer, co
   }
   const Json nothing = Json::object();
   const Json& unset = rules.unset != nullptr ? *rules.unset : nothing;
-  FieldComparison difference =
-      owned_difference(rules, live != nullptr ? *live : unset, written);
+  FieldComparison difference = owned_difference(rules, live != nullptr ? *live : unset, written);
   if (live != nullptr && difference.same() && same_ownership(entries, stored_entries(live))) {
     set_managed_fields(written, managed_fields_of(*live));
     return {};

@@ -20,6 +20,7 @@ constexpr int kKillPauseMs = 10;
 
 std::vector<char*> pointers(const std::vector<std::string>& texts) {
   std::vector<char*> result;
+  result.reserve(texts.size() + 1);
   for (const std::string& text : texts) result.push_back(const_cast<char*>(text.c_str()));
   result.push_back(nullptr);
   return result;
@@ -39,7 +40,7 @@ std::optional<std::string> find_program(const ShimSpec& spec) {
   std::string_view rest = path_of(spec);
   while (!rest.empty()) {
     const std::size_t colon = rest.find(':');
-    const std::string candidate = fmt::format("{}/{}", rest.substr(0, colon), name);
+    std::string candidate = fmt::format("{}/{}", rest.substr(0, colon), name);
     if (::access(candidate.c_str(), X_OK) == 0) return candidate;
     rest.remove_prefix(colon == std::string_view::npos ? rest.size() : colon + 1);
   }
