@@ -27,6 +27,7 @@ class Generator:
         # (kind, name) -> ids of steps that answered with the object, oldest first
         self.seen: dict[tuple[Kind, str], list[str]] = {}
         self.generated: set[tuple[Kind, str]] = set()  # prefixes of generateName
+        self.scaled = 3  # the last number of replicas that a scale asked for
         rng = self.rng
         weights = [kind.weight for kind in KINDS.values()]
         self.kinds = rng.choices(list(KINDS.values()), weights, k=rng.choice((1, 1, 2)))
