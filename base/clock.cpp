@@ -8,6 +8,7 @@
 #include <cstdio>
 
 #include "base/check.hpp"
+#include "base/wakeup.hpp"
 
 namespace amdahl {
 namespace asio = boost::asio;
@@ -67,28 +68,66 @@ Task<bool> RealClock::sleep_until(Monotonic deadline) {
   co_return !error;
 }
 
-// Shared by the map and the sleeping task; the timer lives in the task's frame, because it must not
-// outlive the io_context.
-struct ManualClock::Sleeper {
-  asio::steady_timer* timer = nullptr;
+namespace {
+
+// Rings once; who no longer waits is not woken.
+struct Alarm {
+  Wakeup* wakeup = nullptr;
   bool due = false;
+
+  void ring() {
+    due = true;
+    if (wakeup != nullptr) wakeup->wake();
+  }
 };
+
+struct Silenced {
+  Alarm& alarm;
+  ~Silenced() { alarm.wakeup = nullptr; }
+};
+
+}  // namespace
+
+Task<bool> RealClock::wait_until(Wakeup& wakeup, Monotonic deadline) {
+  if (stopped(co_await asio::this_coro::cancellation_state)) co_return false;
+  if (deadline <= monotonic()) co_return true;
+  if (deadline == Monotonic::max()) {
+    co_await wakeup.wait();
+    co_return false;
+  }
+  const auto alarm = std::make_shared<Alarm>(&wakeup);
+  const Silenced silenced{*alarm};
+  asio::steady_timer timer(co_await asio::this_coro::executor, deadline);
+  timer.async_wait([alarm](const boost::system::error_code& error) {
+    if (!error) alarm->ring();
+  });
+  co_await wakeup.wait();
+  co_return alarm->due;
+}
+
+// Shared by the map and the sleeping task.
+struct ManualClock::Sleeper : Alarm {};
 
 ManualClock::ManualClock(WallTime wall) : wall_(wall) {}
 
 Task<bool> ManualClock::sleep_until(Monotonic deadline) {
   if (stopped(co_await asio::this_coro::cancellation_state)) co_return false;
   if (deadline <= now_) co_return true;
-  // A timer that never fires by itself is Asio's condition variable.
-  asio::steady_timer timer(co_await asio::this_coro::executor,
-                           asio::steady_timer::time_point::max());
-  auto sleeper = std::make_shared<Sleeper>(&timer);
-  struct Forget {
-    Sleeper& sleeper;
-    ~Forget() { sleeper.timer = nullptr; }
-  } const forget{*sleeper};
+  Wakeup wakeup(co_await asio::this_coro::executor);
+  co_return co_await wait_until(wakeup, deadline);
+}
+
+Task<bool> ManualClock::wait_until(Wakeup& wakeup, Monotonic deadline) {
+  if (stopped(co_await asio::this_coro::cancellation_state)) co_return false;
+  if (deadline <= now_) co_return true;
+  if (deadline == Monotonic::max()) {
+    co_await wakeup.wait();
+    co_return false;
+  }
+  const auto sleeper = std::make_shared<Sleeper>(Alarm{.wakeup = &wakeup});
+  const Silenced silenced{*sleeper};
   const auto place = sleepers_.emplace(deadline, sleeper);
-  (void)co_await timer.async_wait(kTuple);  // always "cancelled": by advance() or by a stop
+  co_await wakeup.wait();
   if (!sleeper->due) sleepers_.erase(place);
   co_return sleeper->due;
 }
@@ -100,8 +139,7 @@ void ManualClock::advance(std::chrono::nanoseconds step) {
   while (!sleepers_.empty() && sleepers_.begin()->first <= now_) {
     const auto sleeper = sleepers_.begin()->second;
     sleepers_.erase(sleepers_.begin());
-    sleeper->due = true;
-    if (sleeper->timer) sleeper->timer->cancel();
+    sleeper->ring();
   }
 }
 
