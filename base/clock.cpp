@@ -42,13 +42,29 @@ std::optional<std::chrono::minutes> parse_zone(std::string_view zone) {
   return zone[0] == '-' ? -offset : offset;
 }
 
+void put_digits(std::string& text, std::size_t at, std::size_t digits, std::uint64_t value) {
+  for (std::size_t i = at + digits; i-- > at; value /= 10)
+    text[i] = static_cast<char>('0' + value % 10);
+}
+
+// Up to the seconds, without the zone. By hand: every write of an object carries a few of these.
 std::string format_seconds(WallTime time) {
   const auto day = std::chrono::floor<std::chrono::days>(time);
   const std::chrono::year_month_day date{day};
   const std::chrono::hh_mm_ss clock{std::chrono::floor<std::chrono::seconds>(time - day)};
-  return fmt::format("{:04}-{:02}-{:02}T{:02}:{:02}:{:02}", static_cast<int>(date.year()),
-                     static_cast<unsigned>(date.month()), static_cast<unsigned>(date.day()),
-                     clock.hours().count(), clock.minutes().count(), clock.seconds().count());
+  const int year = static_cast<int>(date.year());
+  std::string text = "0000-00-00T00:00:00";
+  if (year >= 0 && year <= 9999)
+    put_digits(text, 0, 4, static_cast<std::uint64_t>(year));
+  else
+    text.replace(0, 4, std::to_string(year));
+  const std::size_t rest = text.size() - 15;
+  put_digits(text, rest, 2, static_cast<unsigned>(date.month()));
+  put_digits(text, rest + 3, 2, static_cast<unsigned>(date.day()));
+  put_digits(text, rest + 6, 2, static_cast<std::uint64_t>(clock.hours().count()));
+  put_digits(text, rest + 9, 2, static_cast<std::uint64_t>(clock.minutes().count()));
+  put_digits(text, rest + 12, 2, static_cast<std::uint64_t>(clock.seconds().count()));
+  return text;
 }
 
 }  // namespace
@@ -157,7 +173,9 @@ std::string format_time(WallTime time) {
 
 std::string format_micro_time(WallTime time) {
   const auto second = std::chrono::floor<std::chrono::seconds>(time);
-  return fmt::format("{}.{:06}Z", format_seconds(time), (time - second).count());
+  std::string text = format_seconds(time) + ".000000Z";
+  put_digits(text, text.size() - 7, 6, static_cast<std::uint64_t>((time - second).count()));
+  return text;
 }
 
 Result<WallTime> parse_time(std::string_view text) {
