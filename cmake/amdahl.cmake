@@ -45,7 +45,9 @@ target_compile_options(amdahl_options INTERFACE
 target_compile_definitions(amdahl_options INTERFACE
   _GLIBCXX_ASSERTIONS
   BOOST_ASIO_SEPARATE_COMPILATION BOOST_ASIO_NO_DEPRECATED BOOST_BEAST_SEPARATE_COMPILATION
-  BOOST_BEAST_USE_STD_STRING_VIEW)
+  BOOST_BEAST_USE_STD_STRING_VIEW
+  # Coroutine frames from operator new: aligned_alloc() goes past the fast paths of malloc.
+  BOOST_ASIO_DISABLE_STD_ALIGNED_ALLOC BOOST_ASIO_DISABLE_BOOST_ALIGN)
 if(AMDAHL_SANITIZE)
   target_compile_options(amdahl_options INTERFACE -fsanitize=${AMDAHL_SANITIZE}
     -fno-sanitize-recover=all)

@@ -93,7 +93,7 @@ ObjectPtr with_version(const StoredObject& object, std::uint64_t version) {
 }
 
 Json parsed(const StoredObject& object) {
-  Json json = Json::parse(object.text, nullptr, false);
+  Json json = read_dump(object.text);
   AMDAHL_CHECK(json.is_object());
   return json;
 }
