@@ -52,6 +52,19 @@ std::string format_seconds(WallTime time) {
 
 }  // namespace
 
+void Alarm::ring() {
+  rung_ = true;
+  if (timer_ != nullptr) timer_->cancel();
+}
+
+Alarm::Listening::Listening(Alarm* alarm, asio::steady_timer& timer) : alarm_(alarm) {
+  if (alarm_ != nullptr) alarm_->timer_ = &timer;
+}
+
+Alarm::Listening::~Listening() {
+  if (alarm_ != nullptr) alarm_->timer_ = nullptr;
+}
+
 Monotonic RealClock::monotonic() const {
   return std::chrono::steady_clock::now();
 }
@@ -60,9 +73,11 @@ WallTime RealClock::wall() const {
   return std::chrono::floor<std::chrono::microseconds>(std::chrono::system_clock::now());
 }
 
-Task<bool> RealClock::sleep_until(Monotonic deadline) {
+Task<bool> RealClock::sleep(Monotonic deadline, Alarm* alarm) {
   if (stopped(co_await asio::this_coro::cancellation_state)) co_return false;
+  if (alarm != nullptr && alarm->rung()) co_return false;
   asio::steady_timer timer(co_await asio::this_coro::executor, deadline);
+  const Alarm::Listening listening(alarm, timer);
   auto [error] = co_await timer.async_wait(kTuple);
   co_return !error;
 }
@@ -76,19 +91,25 @@ struct ManualClock::Sleeper {
 
 ManualClock::ManualClock(WallTime wall) : wall_(wall) {}
 
-Task<bool> ManualClock::sleep_until(Monotonic deadline) {
+Task<bool> ManualClock::sleep(Monotonic deadline, Alarm* alarm) {
   if (stopped(co_await asio::this_coro::cancellation_state)) co_return false;
+  if (alarm != nullptr && alarm->rung()) co_return false;
   if (deadline <= now_) co_return true;
   // A timer that never fires by itself is Asio's condition variable.
   asio::steady_timer timer(co_await asio::this_coro::executor,
                            asio::steady_timer::time_point::max());
+  const Alarm::Listening listening(alarm, timer);
+  if (deadline == Monotonic::max()) {
+    (void)co_await timer.async_wait(kTuple);
+    co_return false;
+  }
   auto sleeper = std::make_shared<Sleeper>(&timer);
   struct Forget {
     Sleeper& sleeper;
     ~Forget() { sleeper.timer = nullptr; }
   } const forget{*sleeper};
   const auto place = sleepers_.emplace(deadline, sleeper);
-  (void)co_await timer.async_wait(kTuple);  // always "cancelled": by advance() or by a stop
+  (void)co_await timer.async_wait(kTuple);  // always "cancelled": by advance(), a stop, an alarm
   if (!sleeper->due) sleepers_.erase(place);
   co_return sleeper->due;
 }

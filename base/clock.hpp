@@ -1,9 +1,10 @@
 // Time, injected. Monotonic for intervals and deadlines, wall for what users see.
 //
 // Thread: RealClock may be shared; ManualClock belongs to one thread. Lifetime: a clock outlives
-// every task that sleeps on it. Failure: sleep_until returns false when it was cancelled.
+// every task that sleeps on it. Failure: a sleep returns false when it was cancelled.
 #pragma once
 
+#include <boost/asio/steady_timer.hpp>
 #include <chrono>
 #include <cstdint>
 #include <map>
@@ -18,13 +19,37 @@ namespace amdahl {
 using Monotonic = std::chrono::time_point<std::chrono::steady_clock, std::chrono::nanoseconds>;
 using WallTime = std::chrono::sys_time<std::chrono::microseconds>;
 
+// Ends one sleep before its time, once; a sleep that begins later ends at once. Outlives the sleep.
+class Alarm {
+ public:
+  void ring();
+  bool rung() const { return rung_; }
+
+  // What the sleeper waits on, as long as it does.
+  class Listening {
+   public:
+    Listening(Alarm* alarm, boost::asio::steady_timer& timer);
+    ~Listening();
+    Listening(const Listening&) = delete;
+    Listening& operator=(const Listening&) = delete;
+
+   private:
+    Alarm* alarm_;
+  };
+
+ private:
+  boost::asio::steady_timer* timer_ = nullptr;
+  bool rung_ = false;
+};
+
 class Clock {
  public:
   virtual ~Clock() = default;
   virtual Monotonic monotonic() const = 0;
   virtual WallTime wall() const = 0;
-  // True at the deadline; false if the waiting task was cancelled first.
-  virtual Task<bool> sleep_until(Monotonic deadline) = 0;
+  // True at the deadline; false if the waiting task was cancelled or the alarm rang first.
+  virtual Task<bool> sleep(Monotonic deadline, Alarm* alarm) = 0;
+  Task<bool> sleep_until(Monotonic deadline) { return sleep(deadline, nullptr); }
   Task<bool> sleep_for(std::chrono::nanoseconds delay) { return sleep_until(monotonic() + delay); }
 };
 
@@ -32,7 +57,7 @@ class RealClock final : public Clock {
  public:
   Monotonic monotonic() const override;
   WallTime wall() const override;
-  Task<bool> sleep_until(Monotonic deadline) override;
+  Task<bool> sleep(Monotonic deadline, Alarm* alarm) override;
 };
 
 // Stands still until told; for tests and simulation. Sleepers wake in deadline order, ties in the
@@ -42,7 +67,7 @@ class ManualClock final : public Clock {
   explicit ManualClock(WallTime wall = WallTime{std::chrono::seconds{1'700'000'000}});
   Monotonic monotonic() const override { return now_; }
   WallTime wall() const override { return wall_; }
-  Task<bool> sleep_until(Monotonic deadline) override;
+  Task<bool> sleep(Monotonic deadline, Alarm* alarm) override;
 
   void advance(std::chrono::nanoseconds step);     // both clocks; wakes who is due
   void jump_wall(std::chrono::microseconds step);  // somebody set the time; monotonic stays

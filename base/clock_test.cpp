@@ -52,6 +52,49 @@ TEST_CASE("ManualClock forgets a sleeper that was cancelled") {
   CHECK(clock.sleepers() == 0);
 }
 
+Task<void> sleep_with_alarm(Clock& clock, Monotonic deadline, Alarm& alarm,
+                            std::vector<bool>& due) {
+  due.push_back(co_await clock.sleep(deadline, &alarm));
+}
+
+TEST_CASE("An alarm ends the sleep it was given to, and every later one at once") {
+  boost::asio::io_context io;
+  ManualClock manual;
+  RealClock real;
+  Clock& clock = GENERATE(false, true) ? static_cast<Clock&>(real) : manual;
+  const Monotonic deadline = GENERATE(true, false) ? Monotonic::max() : clock.monotonic() + 1h;
+  Alarm alarm;
+  std::vector<bool> due;
+  const auto sleep = [&] {
+    boost::asio::co_spawn(io, sleep_with_alarm(clock, deadline, alarm, due), boost::asio::detached);
+    io.restart();
+    io.poll();
+  };
+  sleep();
+  CHECK(due.empty());
+  alarm.ring();
+  alarm.ring();
+  io.poll();
+  CHECK(due == std::vector{false});
+  sleep();
+  CHECK(due == std::vector{false, false});
+  CHECK(manual.sleepers() == 0);
+}
+
+TEST_CASE("An alarm that nobody rings leaves the sleep alone") {
+  boost::asio::io_context io;
+  ManualClock clock;
+  Alarm alarm;
+  std::vector<bool> due;
+  boost::asio::co_spawn(io, sleep_with_alarm(clock, clock.monotonic() + 1s, alarm, due),
+                        boost::asio::detached);
+  io.poll();
+  clock.advance(1s);
+  io.poll();
+  CHECK(due == std::vector{true});
+  alarm.ring();  // the sleep is over
+}
+
 TEST_CASE("A wall clock jump moves no deadline") {
   ManualClock clock;
   const Monotonic before = clock.monotonic();

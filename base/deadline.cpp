@@ -20,33 +20,30 @@ asio::steady_timer never(const asio::any_io_executor& executor) {
   return asio::steady_timer(executor, asio::steady_timer::time_point::max());
 }
 
-// What the racing task, the timer and the waiting coroutine share.
+// Until the alarm rings, whatever else happens to the waiting task.
+Task<void> until_rung(Alarm& alarm) {
+  asio::steady_timer timer = never(co_await asio::this_coro::executor);
+  const Alarm::Listening listening(&alarm, timer);
+  while (!alarm.rung()) (void)co_await timer.async_wait(kTuple);
+}
+
+// Until the alarm rings; an error at the deadline and when the waiting task was stopped.
+Task<Result<void>> until_rung(Clock& clock, Monotonic deadline, Alarm& alarm,
+                              std::string_view what) {
+  const auto stopped = co_await asio::this_coro::cancellation_state;
+  if (stopped.cancelled() != asio::cancellation_type::none)
+    co_return fail(Errc::kCancelled, "{}: cancelled", what);
+  const bool due = deadline <= clock.monotonic() || co_await clock.sleep(deadline, &alarm);
+  if (alarm.rung()) co_return Result<void>{};
+  if (due) co_return fail(Errc::kTimeout, "{}: deadline passed", what);
+  co_return fail(Errc::kCancelled, "{}: cancelled", what);
+}
+
+// What the racing task and the waiting coroutine share.
 struct RaceState {
-  std::optional<asio::steady_timer> wake;
-  bool task_ended = false;
-  bool timer_ended = true;
-  bool expired = false;
+  Alarm ended;
   std::exception_ptr failure;
-
-  void woken() {
-    if (wake) wake->cancel();
-  }
 };
-
-Task<void> sleep_then_expire(Clock& clock, Monotonic deadline, std::shared_ptr<RaceState> state) {
-  state->expired = co_await clock.sleep_until(deadline);
-}
-
-std::shared_ptr<RunningTask> start_timer(const asio::any_io_executor& executor, Clock& clock,
-                                         Monotonic deadline,
-                                         const std::shared_ptr<RaceState>& state) {
-  state->timer_ended = false;
-  return RunningTask::start(executor, sleep_then_expire(clock, deadline, state),
-                            [state](const std::exception_ptr&) {
-                              state->timer_ended = true;
-                              state->woken();
-                            });
-}
 
 }  // namespace
 
@@ -56,33 +53,23 @@ Task<Race> race(Clock& clock, Monotonic deadline, Task<void> task) {
   const auto stopped = co_await asio::this_coro::cancellation_state;
   if (stopped.cancelled() != asio::cancellation_type::none) co_return Race{RaceEnd::kCancelled, {}};
   if (deadline <= clock.monotonic()) co_return Race{RaceEnd::kDeadline, {}};
-  const asio::any_io_executor executor = co_await asio::this_coro::executor;
   const auto state = std::make_shared<RaceState>();
-  const auto running =
-      RunningTask::start(executor, std::move(task), [state](std::exception_ptr failure) {
-        state->task_ended = true;
-        state->failure = std::move(failure);
-        state->woken();
-      });
-  if (state->task_ended) co_return Race{RaceEnd::kFinished, state->failure};
+  const auto running = RunningTask::start(co_await asio::this_coro::executor, std::move(task),
+                                          [state](std::exception_ptr failure) {
+                                            state->failure = std::move(failure);
+                                            state->ended.ring();
+                                          });
+  if (state->ended.rung()) co_return Race{RaceEnd::kFinished, state->failure};
 
-  state->wake.emplace(never(executor));
-  std::shared_ptr<RunningTask> timer;
-  if (deadline != Monotonic::max()) timer = start_timer(executor, clock, deadline, state);
   // From here on being stopped is a value: the task must have ended before this frame goes.
   const bool throws = co_await asio::this_coro::throw_if_cancelled();
   co_await asio::this_coro::throw_if_cancelled(false);
   Race race;
-  while (!state->task_ended || !state->timer_ended) {
-    (void)co_await state->wake->async_wait(kTuple);
-    const auto now = co_await asio::this_coro::cancellation_state;
-    if (state->task_ended) {
-      if (!state->timer_ended) timer->stop();
-    } else if (race.end == RaceEnd::kFinished) {
-      if (now.cancelled() != asio::cancellation_type::none) race.end = RaceEnd::kCancelled;
-      if (state->expired) race.end = RaceEnd::kDeadline;
-      if (race.end != RaceEnd::kFinished) running->stop();
-    }
+  const bool due = co_await clock.sleep(deadline, &state->ended);
+  if (!state->ended.rung()) {
+    race.end = due ? RaceEnd::kDeadline : RaceEnd::kCancelled;
+    running->stop();
+    co_await until_rung(state->ended);
   }
   co_await asio::this_coro::throw_if_cancelled(throws);
   race.failure = state->failure;
@@ -100,42 +87,45 @@ Error race_error(const Race& race, std::string_view context, const Error* cause)
 }  // namespace detail
 
 struct Notify::State {
-  asio::steady_timer timer;
-  std::uint64_t generation = 0;
+  std::list<Alarm*> waiters;  // each leaves when it is rung, or when its wait ends
 };
 
-Notify::Notify(asio::any_io_executor executor) : state_(std::make_shared<State>(never(executor))) {}
+Notify::Notify(const asio::any_io_executor& /*executor*/) : state_(std::make_shared<State>()) {}
 
 void Notify::notify_all() {
-  ++state_->generation;
-  state_->timer.cancel();
+  for (Alarm* const waiter : std::exchange(state_->waiters, {})) waiter->ring();
 }
 
-Task<Result<void>> Notify::next(std::shared_ptr<State> state) {
-  const std::uint64_t before = state->generation;
-  (void)co_await state->timer.async_wait(kTuple);
-  if (state->generation == before) co_return fail(Errc::kCancelled, "cancelled");
-  co_return Result<void>{};
+Task<Result<void>> Notify::wait_on(std::shared_ptr<State> state, Clock& clock, Monotonic deadline) {
+  struct Waiter {
+    State& state;
+    Alarm alarm = {};
+    std::list<Alarm*>::iterator place = state.waiters.insert(state.waiters.end(), &alarm);
+    ~Waiter() {
+      if (!alarm.rung()) state.waiters.erase(place);
+    }
+  };
+  Waiter waiter{*state};
+  co_return co_await until_rung(clock, deadline, waiter.alarm, "wait");
 }
 
 Task<Result<void>> Notify::wait(Clock& clock, Monotonic deadline) {
-  return with_deadline(clock, deadline, next(state_), "wait");
+  return wait_on(state_, clock, deadline);
 }
 
 struct Semaphore::Waiter {
-  asio::steady_timer timer;
-  bool granted = false;
+  Alarm granted;
 };
 
 struct Semaphore::State {
-  asio::any_io_executor executor;
   std::size_t available = 0;
   std::size_t waiters_max = 0;
   std::list<std::shared_ptr<Waiter>> waiters;
 };
 
-Semaphore::Semaphore(asio::any_io_executor executor, std::size_t permits, std::size_t waiters_max)
-    : state_(std::make_shared<State>(executor, permits, waiters_max)) {
+Semaphore::Semaphore(const asio::any_io_executor& /*executor*/, std::size_t permits,
+                     std::size_t waiters_max)
+    : state_(std::make_shared<State>(permits, waiters_max)) {
   AMDAHL_CHECK(permits > 0);
 }
 
@@ -148,8 +138,7 @@ void Semaphore::Permit::release() {
   }
   const std::shared_ptr<Waiter> first = std::move(state->waiters.front());
   state->waiters.pop_front();
-  first->granted = true;
-  first->timer.cancel();
+  first->granted.ring();
 }
 
 Semaphore::Permit& Semaphore::Permit::operator=(Permit&& other) noexcept {
@@ -165,12 +154,6 @@ std::optional<Semaphore::Permit> Semaphore::try_acquire() {
   return Permit(state_);
 }
 
-Task<Result<void>> Semaphore::wait_for_grant(std::shared_ptr<Waiter> waiter) {
-  (void)co_await waiter->timer.async_wait(kTuple);
-  if (!waiter->granted) co_return fail(Errc::kCancelled, "cancelled");
-  co_return Result<void>{};
-}
-
 Task<Result<Semaphore::Permit>> Semaphore::acquire_from(std::shared_ptr<State> state, Clock& clock,
                                                         Monotonic deadline) {
   // Nobody can wait while a permit is free: release() hands it on directly.
@@ -180,16 +163,14 @@ Task<Result<Semaphore::Permit>> Semaphore::acquire_from(std::shared_ptr<State> s
   }
   if (state->waiters.size() >= state->waiters_max)
     co_return fail(Errc::kTooLarge, "acquire: {} already wait", state->waiters.size());
-  const auto waiter = std::make_shared<Waiter>(never(state->executor));
+  const auto waiter = std::make_shared<Waiter>();
   const auto place = state->waiters.insert(state->waiters.end(), waiter);
-  auto waited = co_await with_deadline(clock, deadline, wait_for_grant(waiter), "acquire");
-  if (!waiter->granted) {
+  auto waited = co_await until_rung(clock, deadline, waiter->granted, "acquire");
+  if (!waiter->granted.rung()) {
     state->waiters.erase(place);
     co_return std::unexpected<Error>(std::move(waited).error());
   }
-  Permit permit(state);  // given on to the next one if the wait failed in the same turn
-  if (!waited) co_return std::unexpected<Error>(std::move(waited).error());
-  co_return permit;
+  co_return Permit(state);
 }
 
 Task<Result<Semaphore::Permit>> Semaphore::acquire(Clock& clock, Monotonic deadline) {

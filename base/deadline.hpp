@@ -56,13 +56,13 @@ Task<Result<T>> with_deadline(Clock& clock, Monotonic deadline, Task<Result<T>> 
 // A condition: waiters look at their own predicate again after every return.
 class Notify {
  public:
-  explicit Notify(boost::asio::any_io_executor executor);
+  explicit Notify(const boost::asio::any_io_executor& executor);
   void notify_all();  // wakes who waits now; nothing is remembered for later
   Task<Result<void>> wait(Clock& clock, Monotonic deadline);
 
  private:
   struct State;
-  static Task<Result<void>> next(std::shared_ptr<State> state);
+  static Task<Result<void>> wait_on(std::shared_ptr<State> state, Clock& clock, Monotonic deadline);
   std::shared_ptr<State> state_;
 };
 
@@ -87,7 +87,7 @@ class Semaphore {
     std::shared_ptr<State> state_;
   };
 
-  Semaphore(boost::asio::any_io_executor executor, std::size_t permits,
+  Semaphore(const boost::asio::any_io_executor& executor, std::size_t permits,
             std::size_t waiters_max = kWaitersMax);
   // Errc::kTooLarge when the line of waiters is full.
   Task<Result<Permit>> acquire(Clock& clock, Monotonic deadline);
@@ -97,7 +97,6 @@ class Semaphore {
 
  private:
   struct Waiter;
-  static Task<Result<void>> wait_for_grant(std::shared_ptr<Waiter> waiter);
   static Task<Result<Permit>> acquire_from(std::shared_ptr<State> state, Clock& clock,
                                            Monotonic deadline);
   std::shared_ptr<State> state_;

@@ -20,8 +20,8 @@ class ProcessClock final : public Clock {
 
   Monotonic monotonic() const override { return world_.monotonic(); }
   WallTime wall() const override { return world_.wall() + offset_; }
-  Task<bool> sleep_until(Monotonic deadline) override {
-    bool due = co_await world_.sleep_until(deadline);
+  Task<bool> sleep(Monotonic deadline, Alarm* alarm) override {
+    bool due = co_await world_.sleep(deadline, alarm);
     while (due && frozen_) due = (co_await resumed_.wait(world_, Monotonic::max())).has_value();
     co_return due;
   }
