@@ -63,14 +63,14 @@ thread_local Buffer buffer;
 
 class Writer {
  public:
-  Writer() = default;
+  Writer() : bytes_(buffer.bytes.get()), size_(buffer.size) {}
   ~Writer() {
-    if (buffer.size > kKeptBytesMax) buffer = {};
+    if (size_ > kKeptBytesMax) buffer = {};
   }
   Writer(const Writer&) = delete;
   Writer& operator=(const Writer&) = delete;
 
-  std::string_view text() const { return {buffer.bytes.get(), used_}; }
+  std::string_view text() const { return {bytes_, used_}; }
   void value(const Json& json);
 
  private:
@@ -83,8 +83,8 @@ class Writer {
     used_ += bytes.size();
   }
   char* room(std::size_t bytes) {
-    if (buffer.size - used_ < bytes) grow(bytes);
-    return buffer.bytes.get() + used_;
+    if (size_ - used_ < bytes) grow(bytes);
+    return bytes_ + used_;
   }
   void grow(std::size_t bytes);
   void string(const std::string& text);
@@ -92,15 +92,19 @@ class Writer {
   void object(const Json::object_t& members);
   void array(const Json::array_t& items);
 
+  char* bytes_;  // the buffer's, at hand
+  std::size_t size_;
   std::size_t used_ = 0;
 };
 
 void Writer::grow(std::size_t bytes) {
   Buffer larger;
-  larger.size = std::max(kFirstBytes, 2 * buffer.size + bytes);
+  larger.size = std::max(kFirstBytes, 2 * size_ + bytes);
   larger.bytes = std::make_unique_for_overwrite<char[]>(larger.size);
-  if (used_ > 0) std::memcpy(larger.bytes.get(), buffer.bytes.get(), used_);
+  if (used_ > 0) std::memcpy(larger.bytes.get(), bytes_, used_);
   buffer = std::move(larger);
+  bytes_ = buffer.bytes.get();
+  size_ = buffer.size;
 }
 
 // NOLINTBEGIN(misc-no-recursion): the caller bounds the depth.
