@@ -3,171 +3,192 @@
 #include <fmt/format.h>
 
 #include <algorithm>
-#include <charconv>
+#include <cstdint>
+#include <cstring>
+#include <memory>
+#include <string_view>
+#include <utility>
 
 namespace amdahl {
 namespace {
 using Json = nlohmann::json;
 
-// NOLINTBEGIN(misc-no-recursion): as deep as the tree that was written.
-class DumpReader {
- public:
-  explicit DumpReader(std::string_view text) : rest_(text) {}
+constexpr std::size_t kFirstBytes = std::size_t{4} << 10U;
+constexpr std::size_t kKeptBytesMax = std::size_t{64} << 10U;  // of the buffer, between two texts
 
-  bool value(Json& into) {
-    if (rest_.empty()) return false;
-    if (rest_.front() == '{') return object(into);
-    if (rest_.front() == '[') return array(into);
-    if (rest_.front() != '"') return scalar(into);
-    into = std::string();
-    return string(into.get_ref<std::string&>());
+constexpr std::uint64_t each(unsigned char byte) {
+  return 0x0101010101010101ULL * byte;
+}
+
+// In both, the high bit is set somewhere if any of the eight bytes is: below 0x20 or not ASCII;
+// or one of these, a quote or a backslash.
+std::uint64_t unprintable(std::uint64_t bytes) {
+  return (((bytes - each(0x20)) & ~bytes) | bytes) & each(0x80);
+}
+
+std::uint64_t special(std::uint64_t bytes) {
+  const std::uint64_t quotes = bytes ^ each('"');
+  const std::uint64_t slashes = bytes ^ each('\\');
+  const std::uint64_t found =
+      ((quotes - each(1)) & ~quotes) | ((slashes - each(1)) & ~slashes) | unprintable(bytes);
+  return found & each(0x80);
+}
+
+std::uint64_t eight_bytes(const char* at) {
+  std::uint64_t bytes = 0;
+  std::memcpy(&bytes, at, sizeof bytes);
+  return bytes;
+}
+
+template <std::uint64_t (*kFind)(std::uint64_t)>
+bool has_none(std::string_view text) {
+  const char* at = text.data();
+  if (text.size() < 8) {
+    std::uint64_t bytes = each(' ');
+    std::memcpy(&bytes, at, text.size());
+    return kFind(bytes) == 0;
   }
-  bool at_end() const { return rest_.empty(); }
+  const char* const last = at + text.size() - 8;
+  std::uint64_t found = kFind(eight_bytes(last));
+  for (; at < last; at += 8) found |= kFind(eight_bytes(at));
+  return found == 0;
+}
+
+// Of each thread: a text is allocated once, when its size is known.
+struct Buffer {
+  std::unique_ptr<char[]> bytes;
+  std::size_t size = 0;
+};
+thread_local Buffer buffer;
+
+class Writer {
+ public:
+  Writer() : bytes_(buffer.bytes.get()), size_(buffer.size) {}
+  ~Writer() {
+    if (size_ > kKeptBytesMax) buffer = {};
+  }
+  Writer(const Writer&) = delete;
+  Writer& operator=(const Writer&) = delete;
+
+  std::string_view text() const { return {bytes_, used_}; }
+  void value(const Json& json);
 
  private:
-  bool take(char wanted) {
-    if (rest_.empty() || rest_.front() != wanted) return false;
-    rest_.remove_prefix(1);
-    return true;
+  void put(char c) {
+    *room(1) = c;
+    ++used_;
   }
-
-  bool object(Json& into) {
-    rest_.remove_prefix(1);
-    into = Json::object();
-    auto& members = into.get_ref<Json::object_t&>();
-    if (take('}')) return true;
-    do {
-      std::string key;
-      if (!string(key) || !take(':')) return false;
-      // Sorted when they were written, so each belongs at the end.
-      const auto place = members.emplace_hint(members.end(), std::move(key), nullptr);
-      if (!value(place->second)) return false;
-    } while (take(','));
-    return take('}');
+  void put(std::string_view bytes) {
+    std::memcpy(room(bytes.size()), bytes.data(), bytes.size());
+    used_ += bytes.size();
   }
-
-  bool array(Json& into) {
-    rest_.remove_prefix(1);
-    into = Json::array();
-    auto& elements = into.get_ref<Json::array_t&>();
-    if (take(']')) return true;
-    do
-      if (!value(elements.emplace_back())) return false;
-    while (take(','));
-    return take(']');
+  char* room(std::size_t bytes) {
+    if (size_ - used_ < bytes) grow(bytes);
+    return bytes_ + used_;
   }
+  void grow(std::size_t bytes);
+  void string(const std::string& text);
+  void escaped(const std::string& text);
+  void object(const Json::object_t& members);
+  void array(const Json::array_t& items);
 
-  bool string(std::string& into) {
-    if (rest_.empty() || rest_.front() != '"') return false;
-    std::size_t end = 1;
-    while (end < rest_.size() && rest_[end] != '"' && rest_[end] != '\\') ++end;
-    if (end == rest_.size()) return false;
-    if (rest_[end] == '\\') return escaped_string(into);
-    into = rest_.substr(1, end - 1);
-    rest_.remove_prefix(end + 1);
-    return true;
-  }
-
-  bool escaped_string(std::string& into) {
-    std::size_t end = 1;
-    while (end < rest_.size() && rest_[end] != '"') end += rest_[end] == '\\' ? 2 : 1;
-    if (end >= rest_.size()) return false;
-    const Json read = Json::parse(rest_.substr(0, end + 1), nullptr, false);
-    if (!read.is_string()) return false;
-    into = read.get_ref<const std::string&>();
-    rest_.remove_prefix(end + 1);
-    return true;
-  }
-
-  bool scalar(Json& into) {
-    const std::string_view token = rest_.substr(0, rest_.find_first_of(",]}"));
-    rest_.remove_prefix(token.size());
-    std::uint64_t number = 0;
-    const auto [end, error] = std::from_chars(token.data(), token.data() + token.size(), number);
-    if (error == std::errc() && end == token.data() + token.size()) {
-      into = number;
-      return true;
-    }
-    into = Json::parse(token, nullptr, false);
-    return !into.is_discarded();
-  }
-
-  std::string_view rest_;
+  char* bytes_;  // the buffer's, at hand
+  std::size_t size_;
+  std::size_t used_ = 0;
 };
-// NOLINTEND(misc-no-recursion)
 
-bool is_plain(char c) {
-  return c >= 0x20 && c < 0x7f && c != '"' && c != '\\';
+void Writer::grow(std::size_t bytes) {
+  Buffer larger;
+  larger.size = std::max(kFirstBytes, 2 * size_ + bytes);
+  larger.bytes = std::make_unique_for_overwrite<char[]>(larger.size);
+  if (used_ > 0) std::memcpy(larger.bytes.get(), bytes_, used_);
+  buffer = std::move(larger);
+  bytes_ = buffer.bytes.get();
+  size_ = buffer.size;
 }
 
-void append_string(std::string& text, const std::string& value) {
-  if (!std::ranges::all_of(value, is_plain)) {
-    // Rare, and not worth a second set of rules for escapes and broken UTF-8.
-    text += Json(value).dump(-1, ' ', false, Json::error_handler_t::replace);
-    return;
+// NOLINTBEGIN(misc-no-recursion): the caller bounds the depth.
+void Writer::string(const std::string& text) {
+  if (!has_none<special>(text)) return escaped(text);
+  char* to = room(text.size() + 2);
+  *to = '"';
+  std::memcpy(to + 1, text.data(), text.size());
+  to[text.size() + 1] = '"';
+  used_ += text.size() + 2;
+}
+
+void Writer::escaped(const std::string& text) {
+  // Rare, and not worth a second set of rules for all escapes and broken UTF-8.
+  if (!has_none<unprintable>(text))
+    return put(Json(text).dump(-1, ' ', false, Json::error_handler_t::replace));
+  put('"');
+  for (const char c : text) {
+    if (c == '"' || c == '\\') put('\\');
+    put(c);
   }
-  text += '"';
-  text += value;
-  text += '"';
+  put('"');
 }
+
+void Writer::object(const Json::object_t& members) {
+  put('{');
+  bool first = true;
+  for (const auto& [name, member] : members) {
+    if (!first) put(',');
+    first = false;
+    string(name);
+    put(':');
+    value(member);
+  }
+  put('}');
+}
+
+void Writer::array(const Json::array_t& items) {
+  put('[');
+  bool first = true;
+  for (const Json& item : items) {
+    if (!first) put(',');
+    first = false;
+    value(item);
+  }
+  put(']');
+}
+
+void Writer::value(const Json& json) {
+  switch (json.type()) {
+    case Json::value_t::object:
+      return object(json.get_ref<const Json::object_t&>());
+    case Json::value_t::array:
+      return array(json.get_ref<const Json::array_t&>());
+    case Json::value_t::string:
+      return string(json.get_ref<const std::string&>());
+    case Json::value_t::number_integer: {
+      const fmt::format_int number(json.get<std::int64_t>());
+      return put({number.data(), number.size()});
+    }
+    case Json::value_t::number_unsigned: {
+      const fmt::format_int number(json.get<std::uint64_t>());
+      return put({number.data(), number.size()});
+    }
+    case Json::value_t::boolean:
+      return put(json.get<bool>() ? "true" : "false");
+    default:  // null, and floats, whose shortest form is an art of its own
+      return put(json.dump(-1, ' ', false, Json::error_handler_t::replace));
+  }
+}
+// NOLINTEND(misc-no-recursion)
 
 }  // namespace
 
-// NOLINTBEGIN(misc-no-recursion): the caller bounds the depth.
 void append_json(std::string& text, const Json& value) {
-  switch (value.type()) {
-    case Json::value_t::object: {
-      text += '{';
-      for (auto at = value.begin(); at != value.end(); ++at) {
-        if (at != value.begin()) text += ',';
-        append_string(text, at.key());
-        text += ':';
-        append_json(text, *at);
-      }
-      text += '}';
-      return;
-    }
-    case Json::value_t::array: {
-      text += '[';
-      for (auto at = value.begin(); at != value.end(); ++at) {
-        if (at != value.begin()) text += ',';
-        append_json(text, *at);
-      }
-      text += ']';
-      return;
-    }
-    case Json::value_t::string:
-      return append_string(text, value.get_ref<const std::string&>());
-    case Json::value_t::number_integer: {
-      const fmt::format_int number(value.get<std::int64_t>());
-      text.append(number.data(), number.size());
-      return;
-    }
-    case Json::value_t::number_unsigned: {
-      const fmt::format_int number(value.get<std::uint64_t>());
-      text.append(number.data(), number.size());
-      return;
-    }
-    case Json::value_t::boolean:
-      text += value.get<bool>() ? "true" : "false";
-      return;
-    default:  // null, and floats, whose shortest form is an art of its own
-      text += value.dump(-1, ' ', false, Json::error_handler_t::replace);
-  }
+  Writer writer;
+  writer.value(value);
+  text += writer.text();
 }
-// NOLINTEND(misc-no-recursion)
 
 std::string dump_json(const Json& value) {
-  std::string text;
-  append_json(text, value);
-  return text;
-}
-
-Json read_dump(std::string_view text) {
-  DumpReader reader(text);
-  Json value;
-  if (reader.value(value) && reader.at_end()) return value;
-  return Json(Json::value_t::discarded);
+  Writer writer;
+  writer.value(value);
+  return std::string(writer.text());
 }
 
 }  // namespace amdahl

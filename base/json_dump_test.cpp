@@ -79,29 +79,5 @@ TEST_CASE("dump_json agrees with nlohmann on random trees") {
   }
 }
 
-TEST_CASE("read_dump reads what dump_json wrote as nlohmann's parse does") {
-  Rng rng(20261117);
-  for (int number = 0; number < 2'000; ++number) {
-    const std::string text = dump_json(random_value(rng, 4));
-    const Json read = read_dump(text);
-    INFO(text);
-    REQUIRE(read == Json::parse(text));
-    REQUIRE(dump_json(read) == text);
-  }
-  CHECK(read_dump(R"({"a":-1,"b":18446744073709551615})")["a"].is_number_integer());
-  CHECK(read_dump(R"({"a":-1,"b":18446744073709551615})")["b"].is_number_unsigned());
-}
-
-TEST_CASE("read_dump discards what is cut off or goes on") {
-  const std::string whole = R"({"a":[1,"x",{"b":null}],"c\"":true,"d":-1.5})";
-  REQUIRE(read_dump(whole).is_object());
-  for (std::size_t size = 0; size < whole.size(); ++size) {
-    INFO(whole.substr(0, size));
-    CHECK(read_dump(whole.substr(0, size)).is_discarded());
-  }
-  for (const char* bad : {"{}x", "{\"a\" :1}", "[1,]", "{\"a\":1,}", "nul", "[1", "\"\\", "]"})
-    CHECK(read_dump(bad).is_discarded());
-}
-
 }  // namespace
 }  // namespace amdahl

@@ -19,7 +19,10 @@ namespace amdahl::local {
 namespace {
 
 std::string place(std::string_view group, std::string_view version, std::string_view plural) {
-  return fmt::format("{}/{}/{}", group, version, plural);
+  std::string text;
+  text.reserve(group.size() + version.size() + plural.size() + 2);
+  text.append(group).append("/").append(version).append("/").append(plural);
+  return text;
 }
 
 // ".spec.replicas", as a definition has it, as a pointer.
