@@ -75,10 +75,23 @@ TEST_CASE("find_python_error prefers another rank's mistake to a lost peer") {
   CHECK(find_python_error(same)->name() == "DistBackendError");
 }
 
+TEST_CASE("find_python_error reads a traceback whose head was cut off") {
+  const auto error = find_python_error(
+      "le \"x.py\", line 3, in g\n[rank0]:   File \"/app/data.py\", line 44, in load\n[rank0]:     "
+      "y()\n"
+      "[rank0]: OSError: disk full\n");
+  REQUIRE(error);
+  CHECK(error->type == "OSError");
+  CHECK(error->frame == "data.py:44 in load");
+  CHECK(find_python_error("torch.distributed.DistStoreError: Timed out")->name() ==
+        "DistStoreError");
+  CHECK_FALSE(find_python_error("Error: it is wrong 7Error: x\nNote: see ErrorLog"));
+}
+
 TEST_CASE("find_python_error finds nothing in what is none") {
   for (const std::string_view text :
        {"", "Traceback (most recent call last):", "Traceback (most recent call last):\n",
-        "Traceback (most recent call last):\n  File \"a\", line x, in f\nKeyError: 1\n",
+        "Traceback (most recent call last):\n  File \"a\", line x, in f\nKey: 1\n",
         "Traceback (most recent call last):\n  File \"a.py\", line 1\n    f()\n!!! no "
         "exception\n"}) {
     CAPTURE(text);

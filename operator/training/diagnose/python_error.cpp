@@ -3,6 +3,7 @@
 #include <algorithm>
 #include <array>
 #include <charconv>
+#include <utility>
 
 namespace amdahl::training {
 namespace {
@@ -10,6 +11,7 @@ namespace {
 constexpr std::string_view kHead = "Traceback (most recent call last):";
 constexpr std::size_t kTypeMax = 128;
 constexpr std::size_t kFunctionMax = 64;
+constexpr std::size_t kTagMax = 32;  // "[rank0]: "
 
 bool is_name(char c) {
   return (c >= 'a' && c <= 'z') || (c >= 'A' && c <= 'Z') || (c >= '0' && c <= '9') || c == '_';
@@ -92,6 +94,33 @@ bool is_launcher(const PythonError& error) {
          error.name() == "ProcessRaisedException";
 }
 
+// What a kubelet keeps of a log is its end, which may begin in the middle of a traceback: then the
+// line of the exception, and the frames before it, are all there is.
+std::optional<PythonError> find_headless_error(std::string_view text) {
+  Lines lines(text, {});
+  std::optional<PythonError> last;
+  std::string_view line;
+  std::string frame;
+  while (lines.next(line)) {
+    const std::size_t tag = line.starts_with('[') ? line.find("]: ") : std::string_view::npos;
+    if (tag != std::string_view::npos && tag < kTagMax) line.remove_prefix(tag + 3);
+    if (auto found = frame_of(line)) {
+      frame = *std::move(found);
+      continue;
+    }
+    if (line.find("Error") == std::string_view::npos &&
+        line.find("Exception") == std::string_view::npos)
+      continue;
+    auto error = parse_python_error(line);
+    if (!error || is_launcher(*error)) continue;
+    const std::string_view name = error->name();
+    if (name == "Error" || (!name.ends_with("Error") && !name.ends_with("Exception"))) continue;
+    error->frame = std::exchange(frame, {});
+    last = std::move(error);
+  }
+  return last;
+}
+
 }  // namespace
 
 std::string_view PythonError::name() const {
@@ -137,7 +166,7 @@ std::optional<PythonError> find_python_error(std::string_view text) {
       break;
     }
   }
-  if (!last) return std::nullopt;
+  if (!last) return find_headless_error(text);
   return std::move(last->error);
 }
 

@@ -115,8 +115,8 @@ std::optional<Finding> node_lost(const PodFacts& facts) {
   const bool told_so =
       any_of(pod.disruption_reason, {"DeletionByTaintManager", "DeletionByPodGC"}) ||
       pod.reason == "NodeLost";
-  const bool ended_well = succeeded(pod);
-  if (!told_so && (!pod.node_gone || ended_well)) return std::nullopt;
+  // A container whose end is known ended before its node went.
+  if (!told_so && (!pod.node_gone || facts.end != nullptr)) return std::nullopt;
   Finding finding = disrupted(facts, kNodeLost);
   if (!told_so) finding.message = "the node of this pod no longer exists";
   return finding;
