@@ -22,13 +22,16 @@ find_package(PkgConfig REQUIRED)
 pkg_check_modules(re2 REQUIRED re2)
 include(Catch)
 
-# The PCH is the same for every file, so ccache may ignore its time stamp and macros.
+# Two checkouts share compiled files. ccache would hash the precompiled header, which holds the path
+# of its checkout; it is given a sum of the header's text instead (amdahl_pch_sum below).
 find_program(AMDAHL_CCACHE ccache)
 if(AMDAHL_CCACHE)
   set(CMAKE_CXX_COMPILER_LAUNCHER
     ${CMAKE_COMMAND} -E env CCACHE_SLOPPINESS=pch_defines,time_macros CCACHE_NOHASHDIR=true
-    CCACHE_BASEDIR=${CMAKE_SOURCE_DIR} ${AMDAHL_CCACHE})
+    CCACHE_BASEDIR=${CMAKE_SOURCE_DIR} CCACHE_PCH_EXTSUM=true ${AMDAHL_CCACHE})
 endif()
+# CMake would also name the header's own file, by a path that ccache does not make relative.
+set(CMAKE_CXX_COMPILE_OPTIONS_USE_PCH -Xclang -include-pch -Xclang <PCH_FILE>)
 
 add_library(amdahl_options INTERFACE)
 target_compile_features(amdahl_options INTERFACE cxx_std_23)
@@ -64,6 +67,17 @@ add_library(amdahl_pch OBJECT ${CMAKE_SOURCE_DIR}/cmake/pch.cpp)
 target_link_libraries(amdahl_pch PUBLIC amdahl_options Boost::headers OpenSSL::SSL fmt::fmt
   nlohmann_json::nlohmann_json Threads::Threads)
 target_precompile_headers(amdahl_pch PRIVATE ${CMAKE_SOURCE_DIR}/cmake/pch.hpp)
+
+# What stands in the header, whatever the checkout is called. Flags are in ccache's hash anyway.
+function(amdahl_pch_sum)
+  set(header ${CMAKE_SOURCE_DIR}/cmake/pch.hpp)
+  set_property(DIRECTORY APPEND PROPERTY CMAKE_CONFIGURE_DEPENDS ${header})
+  execute_process(COMMAND ${CMAKE_CXX_COMPILER} -std=c++23 -E -P -x c++-header ${header}
+    OUTPUT_VARIABLE text COMMAND_ERROR_IS_FATAL ANY)
+  string(SHA256 sum "${CMAKE_CXX_COMPILER_VERSION} ${text}")
+  file(WRITE ${CMAKE_BINARY_DIR}/CMakeFiles/amdahl_pch.dir/cmake_pch.hxx.pch.sum ${sum})
+endfunction()
+amdahl_pch_sum()
 
 # Not ours and not under test: without sanitizers and optimiser it compiles six times faster.
 add_library(amdahl_catch_main OBJECT ${CMAKE_SOURCE_DIR}/cmake/catch_main.cpp)
