@@ -13,6 +13,8 @@ ARROWS = {
     "operator/api": ("base",),
     "operator/kube": ("base",),
     "operator/controller": ("operator/kube", "base"),
+    "operator/waste": ("operator/api", "base"),
+    "operator/training/diagnose": ("operator/api", "operator/kube", "base"),
     "local/apiserver/model": ("base",),
     "local/apiserver/journal": ("base",),
     "local/apiserver/patch": ("local/apiserver/model", "base"),
@@ -38,10 +40,11 @@ ARROWS = {
     "tests/kit": ("operator/controller", "operator/kube", "base"),
     "tools/crds": ("operator/api", "operator/kube", "base"),
     "tests": ("tests/kit", "operator/api", "operator/controller", "operator/kube", "base",
-              "examples", "local/apiserver/model", "local/apiserver/patch",
-              "local/apiserver/schema", "local/apiserver/protobuf", "local/apiserver/kinds",
-              "local/apiserver/core", "local/apiserver/rules", "local/apiserver/journal",
-              "local/apiserver/front", "local/scheduler", "local/kubelet", "local/cluster", "cli"),
+              "operator/training/diagnose", "operator/waste", "examples",
+              "local/apiserver/model", "local/apiserver/patch", "local/apiserver/schema",
+              "local/apiserver/protobuf", "local/apiserver/kinds", "local/apiserver/core",
+              "local/apiserver/rules", "local/apiserver/journal", "local/apiserver/front",
+              "local/scheduler", "local/kubelet", "local/cluster", "cli"),
 }
 # A test or fixture beside its source may also use the test kit.
 TEST_EXTRA = ("tests/kit",)
@@ -50,7 +53,7 @@ LOCAL_TEST_EXTRA = ("local/apiserver/front", "local/apiserver/rules", "local/api
                     "local/apiserver/journal", "local/apiserver/core")
 
 # Values and decisions: nothing there waits, so nothing there needs Asio or what is built on it.
-ASIO_FREE = ("operator/api",)
+ASIO_FREE = ("operator/api", "operator/waste", "operator/training/diagnose")
 ASIO = re.compile(r"boost/asio|base/(task|task_group|deadline|http_\w+)\.hpp$")
 
 INCLUDE = re.compile(r'^[ \t]*#[ \t]*include[ \t]*(?:"([^"\n]+)"|<([^>\n]+)>)', re.MULTILINE)
