@@ -35,6 +35,7 @@ ARROWS = {
     "local/cluster": ("local/scheduler", "local/kubelet", "local/apiserver/front",
                       "local/apiserver/journal", "local/apiserver/rules", "local/apiserver/core",
                       "local/apiserver/kinds", "operator/controller", "operator/kube", "base"),
+    "runtime/launch": ("operator/api", "base"),
     "cli": ("local/cluster", "operator/controller", "operator/kube", "base"),
     "examples": ("operator/controller", "operator/kube", "base"),
     "tests/kit": ("operator/controller", "operator/kube", "base"),
@@ -44,7 +45,8 @@ ARROWS = {
               "local/apiserver/model", "local/apiserver/patch", "local/apiserver/schema",
               "local/apiserver/protobuf", "local/apiserver/kinds", "local/apiserver/core",
               "local/apiserver/rules", "local/apiserver/journal", "local/apiserver/front",
-              "local/scheduler", "local/kubelet", "local/cluster", "cli"),
+              "local/scheduler", "local/kubelet", "local/cluster", "cli", "operator/api",
+              "runtime/launch"),
 }
 # A test or fixture beside its source may also use the test kit.
 TEST_EXTRA = ("tests/kit",)
