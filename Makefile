@@ -90,6 +90,11 @@ release: setup build/release/build.ninja ## build what ships (preset release)
 rules: ## regenerate docs/reference/rules.md from the tests' tags
 	@python3 tools/rules_table.py
 
+.PHONY: crds
+crds: setup build/dev/build.ninja ## regenerate crds/ and docs/reference from operator/api
+	@ninja -C build/dev -j$(JOBS) amdahl_crds
+	@build/dev/tools/crds/amdahl_crds .
+
 .PHONY: clean
 clean: ## remove what was built here (not the programs of tests/cluster)
 	@rm -rf build/dev build/release build/tsan build/fuzz build/clang-tidy

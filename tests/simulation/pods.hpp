@@ -46,7 +46,7 @@ class Pods {
   Pods(SimServer& server, Agenda& agenda, FaultBook& book, Rng rng);
 
   void on_mutation(const local::Mutation& mutation);
-  void play(const Fault& fault);  // pod-kill, pod-delete, node-loss
+  void play(const Fault& fault);  // pod-kill, pod-delete, preempt, node-loss
 
  private:
   void soon();
@@ -55,6 +55,7 @@ class Pods {
   void end_gangs();
   void set_phase(const std::string& pod, std::string_view phase, std::string_view uid);
   void remove(const std::string& pod, const std::string& uid, bool at_once);
+  void take_node(const std::string& node, const Fault& fault);
   std::chrono::nanoseconds pause(std::uint64_t min_ms, std::uint64_t max_ms);
   const std::string* pick_running();
 
