@@ -89,11 +89,13 @@ Status wrong_kind(const ServerState& state, const Request& request, const Json& 
 // A built-in kind may leave out what the path says already; a custom one may not.
 Outcome<Done> check_kind(const ServerState& state, const Request& request, Json& object) {
   const ResourceInfo& info = *request.info;
-  for (const char* key : {"apiVersion", "kind"})
+  for (const char* key : {"apiVersion", "kind"}) {
+    if (object.contains(key) && object[key].is_null()) object.erase(key);
     if (object.contains(key) && !object[key].is_string())
       return unrecognized(request, fmt::format("couldn't get version/kind; json parse error: "
                                                "{} is not a string",
                                                key));
+  }
   std::string kind = text_at(object, "kind");
   const std::string api_version = text_at(object, "apiVersion");
   if (kind.empty() && info.custom)

@@ -26,6 +26,9 @@ struct UpdateOf {
 Outcome<Written> store_update(ServerState& state, const Request& request, const UpdateOf& update,
                               Json object);
 
+// As what an object is refused. Kinds that are kept as another one are refused as that: events.
+GroupName stored_kind(const ServerState& state, const ResourceInfo& info);
+
 inline constexpr std::size_t kObjectBytesMax = std::size_t{3} << 19;  // etcd's 1.5 MiB
 
 // The object as it is kept, in the version of its storage; not in the table yet.

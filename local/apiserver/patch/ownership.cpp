@@ -61,6 +61,16 @@ FieldManager manager_of(const FieldWriter& writer, WriteOperation operation) {
           .subresource = writer.subresource};
 }
 
+void drop_other_groups(ManagedFields& entries, const FieldWriter& writer) {
+  const auto group_of = [](std::string_view api_version) {
+    const std::size_t slash = api_version.find('/');
+    return slash == std::string_view::npos ? std::string_view() : api_version.substr(0, slash);
+  };
+  std::erase_if(entries, [&](const ManagedEntry& entry) {
+    return group_of(entry.manager.api_version) != group_of(writer.api_version);
+  });
+}
+
 void take_fields(ManagedFields& entries, const FieldComparison& difference,
                  const FieldManager* except) {
   if (entries.empty()) return;

@@ -25,6 +25,9 @@ FieldComparison owned_difference(const FieldRules& rules, const Json& before, co
 
 FieldManager manager_of(const FieldWriter& writer, WriteOperation operation);
 
+// Drops what was written through another group of the kind (events have two): there is no telling
+// which fields of this group those are.
+void drop_other_groups(ManagedFields& entries, const FieldWriter& writer);
 // Takes changed and removed fields from every entry but the one of `except`.
 void take_fields(ManagedFields& entries, const FieldComparison& difference,
                  const FieldManager* except);

@@ -59,6 +59,7 @@ Result<void> track_update(const FieldRules& rules, const FieldWriter& writer, co
     set_managed_fields(written, managed_fields_of(*live));
     return {};
   }
+  drop_other_groups(entries, writer);
   take_fields(entries, difference, nullptr);
   difference.modified.add(std::move(difference.added));
   give_fields(entries, writer, std::move(difference.modified));

@@ -176,15 +176,15 @@ void ServedKinds::prepare_update(const ResourceInfo& info, std::string_view subr
 std::vector<Cause> ServedKinds::validate(const ResourceInfo& info, std::string_view subresource,
                                          const Json& object, const Json* old) const {
   const Served& one = served(info);
+  const bool of_status = old != nullptr && subresource == "status";
   std::vector<Cause> causes = old == nullptr ? validate_create(*one.kind, object)
-                              : subresource == "status"
-                                  ? validate_status_update(*one.kind, *old, object)
-                                  : validate_update(*one.kind, *old, object);
-  const auto add = [&](std::vector<Cause> more) {
-    std::ranges::move(more, std::back_inserter(causes));
-  };
-  if (one.schema) add(validate_custom(*one.schema, object, old, subresource == "status"));
-  if (is_crd(info) && subresource.empty()) add(validate_crd_schemas(object));
+                              : of_status    ? validate_status_update(*one.kind, *old, object)
+                                             : validate_update(*one.kind, *old, object);
+  if (one.schema)
+    return of_status ? validate_custom_status(*one.schema, object, *old, std::move(causes))
+                     : validate_custom(*one.schema, object, old, std::move(causes));
+  if (is_crd(info) && subresource.empty())
+    std::ranges::move(validate_crd_schemas(object), std::back_inserter(causes));
   return causes;
 }
 
