@@ -117,10 +117,29 @@ constexpr void fields(V& v, PhaseSeconds& phase) {
   v.required("seconds", phase.seconds, {.doc = "GPU-seconds.", .min = 0, .max = kIntegerMax});
 }
 
+// The part of the account that no longer changes, so that the pods of ended attempts may be
+// forgotten.
+struct SettledGpuSeconds {
+  std::int32_t attempt = 0;
+  std::vector<PhaseSeconds> phases = {};
+  bool operator==(const SettledGpuSeconds&) const = default;
+};
+template <class V>
+constexpr void fields(V& v, SettledGpuSeconds& settled) {
+  v.required(
+      "attempt", settled.attempt,
+      {.doc = "The last attempt that is in it, with all before.", .min = 1, .max = kCountMax});
+  v.optional("phases", settled.phases,
+             {.doc = "What those attempts held, split by what for.",
+              .items_max = kPhaseSecondsMax,
+              .list_map_key = "name"});
+}
+
 struct GpuSecondsStatus {
   std::int64_t held = 0;
   std::vector<PhaseSeconds> phases = {};
   std::optional<double> goodput = {};
+  std::optional<SettledGpuSeconds> settled = {};
   bool operator==(const GpuSecondsStatus&) const = default;
 };
 template <class V>
@@ -135,6 +154,8 @@ constexpr void fields(V& v, GpuSecondsStatus& account) {
               .list_map_key = "name"});
   v.optional("goodput", account.goodput,
              {.doc = "The share of held that made steps which were kept.", .min = 0, .max = 1});
+  v.optional("settled", account.settled,
+             {.doc = "The part of ended attempts, which no longer changes."});
 }
 
 }  // namespace amdahl::api

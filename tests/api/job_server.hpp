@@ -9,7 +9,11 @@
 #include <string>
 #include <vector>
 
+#include "base/json_decode.hpp"
+#include "base/json_encode.hpp"
+#include "base/validate.hpp"
 #include "local/apiserver/rules/test_cluster.hpp"
+#include "operator/api/training_job_spec.hpp"
 #include "operator/kube/yaml_bounded.hpp"
 
 namespace amdahl::tests {
@@ -37,6 +41,16 @@ inline Json rows_file() {
 inline std::string pointer_of(std::string path) {
   std::ranges::replace(path, '.', '/');
   return "/spec/" + path;
+}
+
+// What our own reader and checks say of a spec; empty when they take it.
+inline std::string our_fault(const Json& spec) {
+  const auto read = decode<api::TrainingJobSpec>(spec.dump());
+  if (!read) return read.error().context;
+  const auto valid = validate(*read);
+  if (!valid) return valid.error().context;
+  const auto again = decode<api::TrainingJobSpec>(encode(*read).dump());
+  return again && *again == *read ? "" : "is not read back as it was written";
 }
 
 class JobServer {

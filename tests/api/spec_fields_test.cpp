@@ -3,8 +3,6 @@
 #include <set>
 
 #include "base/json_decode.hpp"
-#include "base/json_encode.hpp"
-#include "base/validate.hpp"
 #include "operator/api/training_job.hpp"
 #include "operator/api/training_job_crd.hpp"
 #include "tests/api/job_server.hpp"
@@ -65,16 +63,6 @@ Place place_of(const std::string& path) {
     place.type = Json(place.type["properties"][part]);
   }
   return place;
-}
-
-// What our own reader and checks say of a spec; empty when they take it.
-std::string our_fault(const Json& spec) {
-  const auto read = decode<TrainingJobSpec>(spec.dump());
-  if (!read) return read.error().context;
-  const auto valid = validate(*read);
-  if (!valid) return valid.error().context;
-  const auto again = decode<TrainingJobSpec>(encode(*read).dump());
-  return again && *again == *read ? "" : "is not read back as it was written";
 }
 
 // One row on one object.
@@ -242,48 +230,6 @@ TEST_CASE("TrainingJob: fields and rules hold on the embedded API server, each b
     CAPTURE(message);
     CHECK(server.refused_with(message));
   }
-}
-
-TEST_CASE("TrainingJob: a name becomes the DNS names of the ranks, and is checked for it") {
-  JobServer server;
-  const Json rows = rows_file();
-  const auto post = [&](const std::string& name) {
-    Json job = rows["job"];
-    job["metadata"]["name"] = name;
-    return server.cluster.post(JobServer::kJobs, job.dump());
-  };
-  for (const Json& name : rows["names"]["accepted"]) CHECK(post(name).status == 201);
-  for (const auto& [name, message] : rows["names"]["refused"].items()) {
-    const auto got = post(name);
-    CHECK(got.status == 422);
-    CHECK(JobServer::message(got).contains(message.get<std::string>()));
-  }
-}
-
-TEST_CASE("TrainingJob: the examples are valid and use every runtime") {
-  JobServer server;
-  std::set<std::string> runtimes;
-  for (const char* name : {"torchrun", "deepspeed", "python"}) {
-    const Json job = yaml_file(fmt::format("examples/trainingjob-{}.yaml", name));
-    const auto got =
-        server.cluster.post(std::string(JobServer::kJobs) + "?fieldValidation=Strict", job.dump());
-    INFO(got.text);
-    REQUIRE(got.status == 201);
-    CHECK(our_fault(got.body["spec"]) == "");
-    CHECK(got.body["spec"]["template"] == job["spec"]["template"]);
-    runtimes.insert(got.body["spec"]["runtime"].get<std::string>());
-  }
-  CHECK(runtimes.size() == enum_names(api::Runtime{}).size());
-}
-
-TEST_CASE("TrainingJob: a job with nothing optional gets the defaults of our own reader") {
-  JobServer server;
-  const Json made = server.create(
-      {{"apiVersion", "amdahl.dev/v1alpha1"},
-       {"kind", "TrainingJob"},
-       {"metadata", {{"name", "small"}}},
-       {"spec", {{"runtime", "Torchrun"}, {"nodes", 1}, {"template", Json::object()}}}});
-  CHECK(made["spec"] == encode(TrainingJobSpec{}));
 }
 
 }  // namespace

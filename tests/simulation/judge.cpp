@@ -43,11 +43,11 @@ EndState canonical(const EndState& state) {
 // Faults after which a decision may rest on what was true a while ago, through no fault of the
 // controller: nothing in Kubernetes tells it that its watch is late.
 bool excuses_late(const FaultPlan& plan) {
-  static constexpr std::array kKinds = {FaultKind::kLag,           FaultKind::kDeafStreams,
-                                        FaultKind::kCoalesce,      FaultKind::kFreeze,
-                                        FaultKind::kFreezeAtWrite, FaultKind::kRefuse,
-                                        FaultKind::kBreakStreams,  FaultKind::kLoseReply,
-                                        FaultKind::kResetBefore,   FaultKind::kResetAfter};
+  static constexpr std::array kKinds = {
+      FaultKind::kLag,          FaultKind::kDeafStreams,   FaultKind::kCoalesce,
+      FaultKind::kFreeze,       FaultKind::kFreezeAtWrite, FaultKind::kRefuse,
+      FaultKind::kBreakStreams, FaultKind::kLoseReply,     FaultKind::kReorder,
+      FaultKind::kPagedLists,   FaultKind::kResetBefore,   FaultKind::kResetAfter};
   return std::ranges::any_of(kKinds, [&](FaultKind kind) { return has(plan, kind); });
 }
 

@@ -217,27 +217,31 @@ const std::string* Pods::pick_running() {
   return running.empty() ? nullptr : running[rng_.below(running.size())];
 }
 
+// A lost node takes its pods with it at once; from one that is given away they go in their time.
+void Pods::take_node(const std::string& node, const Fault& fault) {
+  std::vector<std::pair<std::string, std::string>> on_it;
+  for (const auto& [name, pod] : pods_)
+    if (pod.node == node) on_it.emplace_back(name, pod.uid);
+  nodes_[node] = 0;
+  for (const auto& [name, uid] : on_it) remove(name, uid, fault.kind == FaultKind::kNodeLoss);
+  agenda_.at(FaultBook::end(fault), [this, node] {
+    nodes_[node] = kSlotsPerNode;
+    soon();
+  });
+}
+
 void Pods::play(const Fault& fault) {
-  if (fault.kind == FaultKind::kNodeLoss) {
-    const auto node =
-        std::next(nodes_.begin(), static_cast<std::ptrdiff_t>(rng_.below(nodes_.size())))->first;
-    std::vector<std::pair<std::string, std::string>> on_it;
-    for (const auto& [name, pod] : pods_)
-      if (pod.node == node) on_it.emplace_back(name, pod.uid);
-    nodes_[node] = 0;
-    for (const auto& [name, uid] : on_it) remove(name, uid, true);
-    agenda_.at(FaultBook::end(fault), [this, node] {
-      nodes_[node] = kSlotsPerNode;
-      soon();
-    });
-    return;
-  }
+  if (fault.kind == FaultKind::kNodeLoss)
+    return take_node(
+        std::next(nodes_.begin(), static_cast<std::ptrdiff_t>(rng_.below(nodes_.size())))->first,
+        fault);
   const std::string* const victim = pick_running();
   if (victim == nullptr) return;
   const std::string name = *victim;
   const std::string uid = pods_.at(name).uid;
   if (fault.kind == FaultKind::kPodKill) kill(name, uid);
   if (fault.kind == FaultKind::kPodDelete) remove(name, uid, false);
+  if (fault.kind == FaultKind::kPreempt) take_node(pods_.at(name).node, fault);
 }
 
 }  // namespace amdahl::simulation

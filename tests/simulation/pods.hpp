@@ -47,7 +47,7 @@ class Pods {
   Pods(SimServer& server, Agenda& agenda, FaultBook& book, Rng rng);
 
   void on_mutation(const local::Mutation& mutation);
-  void play(const Fault& fault);  // pod-kill, pod-delete, node-loss
+  void play(const Fault& fault);  // pod-kill, pod-delete, preempt, node-loss
 
  private:
   void soon();
@@ -57,6 +57,7 @@ class Pods {
   void set_phase(const std::string& pod, std::string_view phase, std::string_view uid);
   void kill(const std::string& pod, const std::string& uid);
   void remove(const std::string& pod, const std::string& uid, bool at_once);
+  void take_node(const std::string& node, const Fault& fault);
   std::chrono::nanoseconds pause(std::uint64_t min_ms, std::uint64_t max_ms);
   const std::string* pick_running();
 

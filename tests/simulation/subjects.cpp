@@ -201,7 +201,8 @@ std::vector<Subject> right_subjects() {
   all.push_back({.name = "counted",
                  .about = "children with random names; right while no answer is lost",
                  .kinds = {FaultKind::kLag, FaultKind::kDuplicate, FaultKind::kCoalesce,
-                           FaultKind::kCompact, FaultKind::kBreakStreams, FaultKind::kWallJump},
+                           FaultKind::kCompact, FaultKind::kBreakStreams, FaultKind::kWallJump,
+                           FaultKind::kReorder, FaultKind::kPagedLists},
                  .start = Held<MapsProgram<Counted>>::start,
                  .script = counted_script});
   return all;
@@ -249,8 +250,8 @@ std::set<FaultKind> all_faults() {
 
 std::set<FaultKind> faults_without_pods() {
   std::set<FaultKind> kinds = all_faults();
-  for (const FaultKind kind :
-       {FaultKind::kSlowBinding, FaultKind::kPodKill, FaultKind::kPodDelete, FaultKind::kNodeLoss})
+  for (const FaultKind kind : {FaultKind::kSlowBinding, FaultKind::kPodKill, FaultKind::kPodDelete,
+                               FaultKind::kPreempt, FaultKind::kNodeLoss})
     kinds.erase(kind);
   return kinds;
 }

@@ -170,12 +170,17 @@ void World::play(const Fault& fault) {
     case FaultKind::kCompact:
       server_.compact();
       break;
+    case FaultKind::kPagedLists:
+      server_.compact();
+      if (process != nullptr) process->wire().break_streams();
+      break;
     case FaultKind::kForeignEdit:
     case FaultKind::kForeignDelete:
       play_foreign(fault);
       break;
     case FaultKind::kPodKill:
     case FaultKind::kPodDelete:
+    case FaultKind::kPreempt:
     case FaultKind::kNodeLoss:
       pods_.play(fault);
       break;
@@ -237,6 +242,7 @@ RunResult World::run() {
                    .trace_hash = trace_.hash(),
                    .trace = trace_.take_lines(),
                    .writes = book_.writes(),
+                   .lease_writes = book_.lease_writes(),
                    .virtual_ms = end_ms};
   const auto& seen = ledger_.violations();
   result.violations.insert(result.violations.end(), seen.begin(), seen.end());

@@ -2,6 +2,8 @@
 
 #include <fmt/format.h>
 
+#include <algorithm>
+
 #include "local/apiserver/core/metadata.hpp"
 #include "local/apiserver/core/stored_object.hpp"
 #include "local/apiserver/protobuf/body.hpp"
@@ -40,9 +42,11 @@ Status cannot_be(const Request& request, const Json& object, std::string_view wh
 bool deeper_than(const Json& json, std::size_t limit) {
   if (!json.is_structured()) return false;
   if (limit == 0) return true;
-  for (const Json& one : json)
-    if (deeper_than(one, limit - 1)) return true;
-  return false;
+  if (const auto* members = json.get_ptr<const Json::object_t*>())
+    return std::ranges::any_of(
+        *members, [&](const auto& member) { return deeper_than(member.second, limit - 1); });
+  return std::ranges::any_of(json.get_ref<const Json::array_t&>(),
+                             [&](const Json& one) { return deeper_than(one, limit - 1); });
 }
 
 Status wrong_custom_kind(const Request& request, const Json& object) {

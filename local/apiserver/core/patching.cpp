@@ -58,6 +58,7 @@ Outcome<Reply> apply_patch(ServerState& state, Request& request, const ObjectPtr
   keep_version(object, *old);
   OUTCOME_TRY(const Written written, store_update(state, request,
                                                   {.old = old,
+                                                   .live = &live,
                                                    .subresource = request.route.subresource,
                                                    .tracked = false,
                                                    .from_patch = true},
@@ -125,9 +126,10 @@ Outcome<Reply> patch(ServerState& state, Request& request) {
   keep_version(object, *old);
   OUTCOME_TRY(
       const Written written,
-      store_update(state, request,
-                   {.old = old, .subresource = request.route.subresource, .from_patch = true},
-                   std::move(object)));
+      store_update(
+          state, request,
+          {.old = old, .live = &live, .subresource = request.route.subresource, .from_patch = true},
+          std::move(object)));
   return object_reply(state, request, 200, *written.object);
 }
 

@@ -158,7 +158,9 @@ void finalize_only(Json& object, const Json& old) {
 Outcome<Written> store_update(ServerState& state, const Request& request, const UpdateOf& update,
                               Json object) {
   const ResourceInfo& info = *request.info;
-  const Json old = in_version(state.rules, info, parsed(*update.old));
+  const Json read =
+      update.live != nullptr ? Json() : in_version(state.rules, info, parsed(*update.old));
+  const Json& old = update.live != nullptr ? *update.live : read;
   OUTCOME_CHECK(check_versions(request, update, metadata_of(object)));
   const bool finalizes = update.subresource == "finalize";
   if (finalizes) finalize_only(object, old);

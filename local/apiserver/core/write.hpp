@@ -18,6 +18,7 @@ Outcome<Written> store_new(ServerState& state, const Request& request, Json obje
 
 struct UpdateOf {
   ObjectPtr old = {};
+  const Json* live = nullptr;  // `old` in the version of the request, where it was read already
   std::string_view subresource = {};
   bool tracked = true;      // managed fields are written here; an apply has done it already
   bool from_patch = false;  // a changed UID is then invalid and not a failed precondition

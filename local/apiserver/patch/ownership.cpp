@@ -42,11 +42,15 @@ const FieldSet& unowned_fields() {
   return fields;
 }
 
+const FieldSet& managed_fields_tree() {
+  static const FieldSet fields = FieldSet::of({{"metadata", "managedFields"}});
+  return fields;
+}
+
 FieldComparison owned_difference(const FieldRules& rules, const Json& before, const Json& after) {
   FieldComparison difference = compared(&before, &after, rules.shape);
-  static const FieldSet ownership = FieldSet::of({{"metadata", "managedFields"}});
   difference.ignore(rules.reset_fields);
-  difference.ignore(ownership);
+  difference.ignore(managed_fields_tree());
   return difference;
 }
 

@@ -17,6 +17,8 @@ void set_managed_fields(Json& object, Json list);
 
 // Fields nobody owns: names, versions and what the server writes.
 const FieldSet& unowned_fields();
+// metadata.managedFields themselves.
+const FieldSet& managed_fields_tree();
 
 // The difference of two objects without managedFields and reset fields.
 FieldComparison owned_difference(const FieldRules& rules, const Json& before, const Json& after);

@@ -19,7 +19,10 @@ namespace amdahl::local {
 namespace {
 
 std::string place(std::string_view group, std::string_view version, std::string_view plural) {
-  return fmt::format("{}/{}/{}", group, version, plural);
+  std::string text;
+  text.reserve(group.size() + version.size() + plural.size() + 2);
+  text.append(group).append("/").append(version).append("/").append(plural);
+  return text;
 }
 
 // ".spec.replicas", as a definition has it, as a pointer.
@@ -78,13 +81,17 @@ void ServedKinds::rebuild() {
   for (const auto& [at, kind] : wanted)
     if (!served_.contains(at)) served_.emplace(at, make(kind));
   kept_in_.clear();
+  by_info_.clear();
   for (const auto& [at, one] : served_) {
+    by_info_.emplace(&one.info, &one);
     const ResourceInfo*& kept = kept_in_[one.info.storage];
     if (kept == nullptr || is_stored_version(*one.kind)) kept = &one.info;
   }
 }
 
 const ServedKinds::Served& ServedKinds::served(const ResourceInfo& info) const {
+  // Nearly always it is the one that find() gave out; a verb asks about it ten times.
+  if (const auto known = by_info_.find(&info); known != by_info_.end()) return *known->second;
   const auto found = served_.find(place(info.group, info.version, info.plural));
   AMDAHL_CHECK(found != served_.end());
   return found->second;
