@@ -8,6 +8,7 @@
 #include "examples/gang.hpp"
 #include "examples/mirror.hpp"
 #include "tests/simulation/copies.hpp"
+#include "tests/simulation/training_subject.hpp"
 
 namespace amdahl::simulation {
 namespace {
@@ -189,8 +190,9 @@ std::vector<Subject> right_subjects() {
                  .kinds = all_faults(),
                  .start = Held<examples::GangProgram>::start,
                  .script = gang_script,
-                 .definitions = kPodGroupDefinition,
+                 .definitions = {kPodGroupDefinition},
                  .essence = gang_essence});
+  all.push_back(training_subject());
   all.push_back({.name = "replace",
                  .about = "a child that is deleted and made again when it is outdated",
                  .kinds = faults_without_pods(),

@@ -84,9 +84,9 @@ class World {
 void World::set_up() {
   server_.write(kUser, "POST", "/api/v1/namespaces",
                 Json{{"metadata", {{"name", kNamespace}}}}.dump());
-  if (!options_.subject->definitions.empty())
+  for (const std::string& definition : options_.subject->definitions)
     server_.write(kUser, "POST", "/apis/apiextensions.k8s.io/v1/customresourcedefinitions",
-                  options_.subject->definitions);
+                  definition);
   server_.on_mutation([this](const local::Mutation& mutation) { pods_.on_mutation(mutation); });
   for (const UserStep& step : options_.subject->script(Rng(options_.workload)))
     agenda_.at(at_ms(step.at_ms), [this, step] {
