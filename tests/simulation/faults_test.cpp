@@ -3,6 +3,7 @@
 #include <boost/asio/io_context.hpp>
 #include <catch2/catch.hpp>
 
+#include "tests/simulation/judge.hpp"
 #include "tests/simulation/sim_stream.hpp"
 #include "tests/simulation/world.hpp"
 
@@ -33,6 +34,19 @@ std::size_t lines_with(const RunResult& run, std::vector<std::string_view> words
 }
 
 }  // namespace
+
+TEST_CASE("A reference in which the operator did nothing, or wrong, is objected to") {
+  const RunOptions options{.subject = find_subject("mirror")};
+  RunResult idle;
+  idle.end["configmaps sim/a"] = R"({"metadata":{"name":"a"}})";
+  CHECK(judge(options, idle, idle).size() == 1);
+  RunResult good = idle;
+  good.end["configmaps sim/a-mirror"] = R"({"metadata":{"ownerReferences":[{"name":"a"}]}})";
+  CHECK(judge(options, good, good).empty());
+  RunResult loud = good;
+  loud.violations.emplace_back("no silence");
+  CHECK(judge(options, good, loud).size() == 1);
+}
 
 TEST_CASE("A reorder brings an older event of one kind after a newer one of another") {
   boost::asio::io_context io;
