@@ -102,6 +102,7 @@ Task<Result<void>> TrainingReconciler::make_gang(Pass pass, Plan& plan) {
 }
 
 Task<Result<void>> TrainingReconciler::make(Pass pass, Plan& plan) {
+  if (!pass.seen.job) co_return Result<void>{};
   auto gang = co_await make_gang(pass, plan);
   if (!gang) {
     Error error = std::move(gang).error();

@@ -107,6 +107,9 @@ Diagnosis at_least(Diagnosis diagnosis, const Situation& s, bool missing) {
   const bool own = failed != s.view.ranks.end();
   if (!own && deleted == s.view.ranks.end() && !missing) return diagnosis;
   api::Cause cause{.role = api::CauseRole::kRoot};
+  cause.message = own       ? "a rank failed and left no trace"
+                  : missing ? "a pod is gone, and nobody here deleted it"
+                            : "a pod was deleted, and not by this operator";
   if (const auto which = own ? failed : deleted; which != s.view.ranks.end()) {
     cause.pod = (*which)->name;
     cause.node = (*which)->node;

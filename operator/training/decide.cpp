@@ -19,6 +19,16 @@ Plan ask_policies(const Situation& s) {
   return plan_start(s);
 }
 
+// A leader that was replaced cannot write for this long (E2). Who still can is the leader, and the
+// lease that the higher number came from is gone.
+constexpr std::chrono::minutes kFencedMax{5};
+
+// A newer leader is at work.
+bool is_fenced(const Situation& s) {
+  if (s.status.epoch <= s.seen.epoch) return false;
+  return !s.seen.leading_since || s.now < *s.seen.leading_since + kFencedMax;
+}
+
 // The first act of a new term comes after its number is on record: from then on every conditional
 // write of an older leader fails (E3). Jobs that need no act are not touched.
 Plan after_claim(const Situation& s, Plan plan) {
@@ -40,7 +50,7 @@ Plan decide(const Observed& seen, WallTime now, const PodOptions& options) {
                     .status = seen.job->status,
                     .pods = options,
                     .now = now};
-  if (s.status.epoch > seen.epoch) return {.policy = "fenced"};  // a newer leader is at work
+  if (is_fenced(s)) return {.policy = "fenced", .requeue_after = kFencedMax};
   Plan plan = ask_policies(s);
   plan.reply = reply_to_ranks(s);
   plan = after_claim(s, std::move(plan));

@@ -19,7 +19,7 @@ QueueState queue_state(const Caches& caches, const std::string& name) {
 }  // namespace
 
 Observed TrainingReconciler::observe(const kube::ObjectKey& key, std::int64_t epoch) const {
-  Observed seen{.job = caches_.jobs.find(key), .epoch = epoch};
+  Observed seen{.job = caches_.jobs.find(key), .epoch = epoch, .leading_since = leading_since_};
   for (const GangPodPtr& pod : caches_.pods.by_index("job", kube::to_string(key)))
     seen.pods.push_back(pod_seen(pod));
   if (!seen.job) return seen;
@@ -36,6 +36,7 @@ Observed TrainingReconciler::observe(const kube::ObjectKey& key, std::int64_t ep
 
 Task<Result<controller::Outcome>> TrainingReconciler::reconcile(kube::ObjectKey key,
                                                                 controller::Reconcile context) {
+  if (!leading_since_) leading_since_ = context.now;
   const Observed seen = observe(key, context.writer.epoch().transitions);
   if (!seen.job) status_written_.erase(key);
   Plan plan = decide(seen, context.now, options_);

@@ -74,6 +74,7 @@ struct Observed {
   std::optional<Refusal> refusal = {};
   std::optional<WallTime> status_written = {};  // by this process, last
   std::int64_t epoch = 0;                       // of this leader
+  std::optional<WallTime> leading_since = {};
 };
 
 // Errors of a create, by what they mean for the job; nullopt: nothing the user should be told.

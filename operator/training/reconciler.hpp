@@ -56,6 +56,7 @@ class TrainingReconciler final : public controller::Reconciler {
   controller::EventRecorder& events_;
   PodOptions options_;
   std::map<kube::ObjectKey, WallTime> status_written_;  // of jobs that exist
+  std::optional<WallTime> leading_since_;               // the first call
 };
 
 }  // namespace amdahl::training

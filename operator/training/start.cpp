@@ -75,8 +75,19 @@ bool show_refusal(Plan& plan, const Situation& s) {
   return true;
 }
 
+// "Service", when one of the gang's name is not ours.
+std::string_view foreign_service(const Situation& s) {
+  const ServicePtr& service = s.seen.service;
+  if (!service || owned_by(service->metadata.owners, s.job().metadata.uid)) return {};
+  return "Service";
+}
+
 // Why the gang cannot begin yet; nothing: it can.
 std::optional<api::PendingStatus> obstacle(Plan& plan, const Situation& s) {
+  if (!s.view.others.empty()) {
+    plan.look_again_in(kRetryMin);
+    return pending("WaitingForOldPods", "an older job of this name still has pods");
+  }
   if (old_pods_linger(s)) {
     plan.look_again_in(kRetryMin);
     return pending("WaitingForOldPods", "pods of the attempt before have not ended yet");
@@ -85,20 +96,15 @@ std::optional<api::PendingStatus> obstacle(Plan& plan, const Situation& s) {
     plan.look_again_in(*time - s.now);
     return pending("Backoff", fmt::format("until {}", format_time(stamp(*time))));
   }
-  if (group_is_foreign(s)) {
-    plan.look_again_in(retry_after(s));
-    return pending("NameTaken", fmt::format("PodGroup {} belongs to somebody else",
-                                            s.seen.group->metadata.name));
-  }
-  return std::nullopt;
-}
-
-bool service_missing(const Situation& s) {
-  return !s.seen.service;  // one that is foreign or on its way out is for the create to report
+  const std::string_view taken = group_is_foreign(s) ? "PodGroup" : foreign_service(s);
+  if (taken.empty()) return std::nullopt;
+  plan.look_again_in(retry_after(s));
+  return pending("NameTaken", fmt::format("{} {} belongs to somebody else", taken,
+                                          api::service_name(s.job().metadata.name)));
 }
 
 void ensure_gang(Plan& plan, const Situation& s, const GangBackend& gang) {
-  if (service_missing(s)) plan.create_service = service_of(s.job());
+  if (!s.seen.service) plan.create_service = service_of(s.job());
   const auto group = gang.group(s);
   if (!group) return;
   if (!s.seen.group)
@@ -175,12 +181,12 @@ Plan plan_start(const Situation& s) {
     show(plan, s, {.pending = why});
     return plan;
   }
-  ensure_gang(plan, s, gang);
   if (!state.may_create_pods) {
     plan.look_again_in(retry_after(s));
     show(plan, s, {.pending = state.pending, .in_queue = state.in_queue});
     return plan;
   }
+  ensure_gang(plan, s, gang);
   // Fixed: the queue has to let the group in first, so the group has to be there first.
   const bool fixed = s.spec.scheduling.admission == api::Admission::kFixed;
   if (fixed && plan.create_group) return plan;

@@ -248,6 +248,7 @@ Result<void> cluster_word(World& world, const Words& words) {
   } else if (what == "epoch") {
     world.epoch = number(how);
     world.status_written.reset();
+    world.leading_since = world.now;
   } else if (what == "launch") {
     world.options.launch_path = how;
   }

@@ -54,7 +54,8 @@ Observed World::observe() const {
                 .queue = queue,
                 .refusal = refusal,
                 .status_written = status_written,
-                .epoch = epoch};
+                .epoch = epoch,
+                .leading_since = leading_since};
   for (const auto& [name, pod] : pods) {
     seen.pods.push_back(pod_seen(std::make_shared<GangPod>(pod)));
     const PodSeen& last = seen.pods.back();

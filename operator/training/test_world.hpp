@@ -57,6 +57,7 @@ class World {
   std::optional<Refusal> refusal = {};             // of the next decision only
   std::optional<WallTime> status_written = {};
   std::int64_t epoch = 1;
+  std::optional<WallTime> leading_since = {};
   WallTime now;
   PodOptions options = {};
   api::ReportReply reply = {};
