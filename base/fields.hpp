@@ -45,6 +45,7 @@ inline constexpr unsigned kTableFieldsMax = 64;
 struct CelRule {
   std::string_view rule = {};
   std::string_view message = {};
+  std::string_view field = {};  // ".nodes": the part that is blamed; empty: the value itself
 };
 
 // What is known of a field beyond its name and type. Zero or empty means no such rule. Of a list or
@@ -52,7 +53,7 @@ struct CelRule {
 struct FieldRules {
   std::string_view doc = {};
   std::uint32_t wire = 0;  // protobuf field number; 0: the field exists in JSON only
-  std::optional<std::int64_t> min = std::nullopt;
+  std::optional<std::int64_t> min = std::nullopt;  // of a number; of a Duration in seconds
   std::optional<std::int64_t> max = std::nullopt;
   std::uint32_t length_min = 0;  // of a string, in code points
   std::uint32_t length_max = 0;
@@ -119,6 +120,9 @@ std::string enum_choices() {
 //   static void describe(Json& schema);                    fills type, format, x-kubernetes-...
 //   static std::string_view type_name();                   for the reference page
 //   static bool is_empty(const T& value);                  whether optional() leaves it out
+// A type that gives FieldRules::min and max a meaning of its own takes them as second argument of
+// describe() and first of type_name(), and says what is wrong with a value:
+//   static std::string fault(const T& value, const FieldRules& rules);  empty: nothing
 template <class T>
 struct FieldCodec;
 
@@ -147,7 +151,7 @@ struct AnyVisitor {
   constexpr void optional(std::string_view, T&, const FieldRules& = {}) {}
   template <class T, class D>
   constexpr void defaulted(std::string_view, T&, const D&, const FieldRules& = {}) {}
-  constexpr void rule(std::string_view, std::string_view) {}
+  constexpr void rule(const CelRule&) {}
 };
 
 }  // namespace fields_detail
@@ -170,7 +174,7 @@ concept IntegerField = std::same_as<T, std::int32_t> || std::same_as<T, std::int
 // Visitors for whom a table's own rules mean nothing derive from this.
 struct FieldVisitor {
   // A CEL rule on the whole object, such as one that compares two fields or old with new.
-  constexpr void rule(std::string_view /*cel*/, std::string_view /*message*/) {}
+  constexpr void rule(const CelRule& /*rule*/) {}
 };
 
 template <class T, class D>

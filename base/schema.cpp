@@ -16,8 +16,10 @@ Json& scalar_part(Json& type) {
 }
 
 void decorate_scalar(Json& type, const FieldRules& rules) {
-  if (rules.min) type["minimum"] = *rules.min;
-  if (rules.max) type["maximum"] = *rules.max;
+  // A string with a range has a codec that knows what the range means.
+  const bool number = type.value("type", "") != "string";
+  if (rules.min && number) type["minimum"] = *rules.min;
+  if (rules.max && number) type["maximum"] = *rules.max;
   if (rules.length_min != 0) type["minLength"] = rules.length_min;
   if (rules.length_max != 0) type["maxLength"] = rules.length_max;
   if (!rules.pattern.empty()) type["pattern"] = std::string(rules.pattern);
@@ -53,9 +55,10 @@ std::string escape_cell(std::string_view text) {
 
 }  // namespace
 
-void add_validation(Json& type, std::string_view rule, std::string_view message) {
-  Json entry = {{"rule", std::string(rule)}};
-  if (!message.empty()) entry["message"] = std::string(message);
+void add_validation(Json& type, const CelRule& rule) {
+  Json entry = {{"rule", std::string(rule.rule)}};
+  if (!rule.message.empty()) entry["message"] = std::string(rule.message);
+  if (!rule.field.empty()) entry["fieldPath"] = std::string(rule.field);
   type["x-kubernetes-validations"].push_back(std::move(entry));
 }
 
@@ -64,9 +67,11 @@ void decorate(Json& type, std::string_view name, const FieldRules& rules) {
   decorate_scalar(scalar_part(type), rules);
   if (type.contains("items")) decorate_list(type, rules);
   if (type.contains("additionalProperties")) decorate_map(type, rules);
-  if (rules.immutable)
-    add_validation(type, "self == oldSelf", fmt::format("{} is immutable", name));
-  for (const CelRule& rule : rules.cel) add_validation(type, rule.rule, rule.message);
+  if (rules.immutable) {
+    const std::string message = fmt::format("{} is immutable", name);
+    add_validation(type, {.rule = "self == oldSelf", .message = message});
+  }
+  for (const CelRule& rule : rules.cel) add_validation(type, rule);
 }
 
 Json integer_schema(bool is_32_bit, bool is_unsigned) {
@@ -76,6 +81,11 @@ Json integer_schema(bool is_32_bit, bool is_unsigned) {
     type["maximum"] = std::numeric_limits<std::uint32_t>::max();
   }
   return type;
+}
+
+Json open_enum_schema() {
+  constexpr int kNameMax = 64;
+  return {{"type", "string"}, {"maxLength", kNameMax}};
 }
 
 Json open_schema(const FieldRules& rules) {

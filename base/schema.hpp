@@ -1,6 +1,8 @@
 // The CRD schema and the reference page of a type, from its field table.
 //
-// schema<T>() is a structural OpenAPI v3 schema as apiextensions.k8s.io/v1 wants it. A plain nested
+// schema<T>() is a structural OpenAPI v3 schema as apiextensions.k8s.io/v1 wants it. An enum that
+// may meet unknown names is a short string there, so that an older schema lets newer names through;
+// the page lists the names. A plain nested
 // table that has defaults and nothing required gets the default {}, so that the API server fills in
 // the same values as our own reader does. Recursive types have no schema. Failure: none.
 #pragma once
@@ -28,13 +30,17 @@ namespace schema_detail {
 void decorate(Json& type, std::string_view name, const FieldRules& rules);
 Json integer_schema(bool is_32_bit, bool is_unsigned);
 Json open_schema(const FieldRules& rules);
-void add_validation(Json& type, std::string_view rule, std::string_view message);
+void add_validation(Json& type, const CelRule& rule);
+Json open_enum_schema();
 
 template <class T>
 Json type_schema(const FieldRules& rules) {
   if constexpr (HasFieldCodec<T>) {
     Json type = Json::object();
-    FieldCodec<T>::describe(type);
+    if constexpr (requires { FieldCodec<T>::describe(type, rules); })
+      FieldCodec<T>::describe(type, rules);
+    else
+      FieldCodec<T>::describe(type);
     return type;
   } else if constexpr (std::same_as<T, bool>) {
     return {{"type", "boolean"}};
@@ -57,6 +63,8 @@ Json type_schema(const FieldRules& rules) {
             {"additionalProperties", type_schema<typename T::mapped_type>(rules)}};
   } else if constexpr (std::same_as<T, PackedMap>) {
     return {{"type", "object"}, {"additionalProperties", {{"type", "string"}}}};
+  } else if constexpr (OpenEnum<T>) {
+    return open_enum_schema();
   } else if constexpr (NamedEnum<T>) {
     Json names = Json::array();
     for (const auto& entry : enum_names(T{})) names.push_back(std::string(entry.name));
@@ -111,9 +119,7 @@ struct DescribeObject {
     assign_default(value, fallback);
     add<T>(name, rules)["default"] = encode(value, rules);
   }
-  void rule(std::string_view cel, std::string_view message) {
-    add_validation(object, cel, message);
-  }
+  void rule(const CelRule& rule) { add_validation(object, rule); }
 
  private:
   template <class T>
@@ -130,7 +136,9 @@ std::string length_text(const FieldRules& rules);
 
 template <class T>
 std::string type_text(const FieldRules& rules) {
-  if constexpr (HasFieldCodec<T>)
+  if constexpr (requires { FieldCodec<T>::type_name(rules); })
+    return FieldCodec<T>::type_name(rules);
+  else if constexpr (HasFieldCodec<T>)
     return std::string(FieldCodec<T>::type_name());
   else if constexpr (std::same_as<T, bool>)
     return "boolean";

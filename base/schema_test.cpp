@@ -23,7 +23,9 @@ constexpr void fields(V& v, Ruled& ruled) {
   v.defaulted("cancel", ruled.cancel, false);
   v.optional("retry", ruled.retry, {.doc = "When to stop | or not."});
   v.optional("port", ruled.port);
-  v.rule("!oldSelf.cancel || self.cancel", "a cancelled job stays cancelled");
+  v.rule({.rule = "!oldSelf.cancel || self.cancel",
+          .message = "a cancelled job stays cancelled",
+          .field = ".cancel"});
 }
 
 TEST_CASE("schema describes every kind of member") {
@@ -46,6 +48,8 @@ TEST_CASE("schema describes every kind of member") {
       R"({"additionalProperties":{"format":"int32","type":"integer"},"maxProperties":3,"type":"object"})");
   CHECK(property("labels") == R"({"additionalProperties":{"type":"string"},"type":"object"})");
   CHECK(property("mode") == R"({"enum":["Fast","Safe"],"type":"string"})");
+  // Others may extend it, so the schema does not refuse what it does not know.
+  CHECK(property("phase") == R"({"maxLength":64,"type":"string"})");
   const Json ports = made["properties"]["ports"];
   CHECK(ports["x-kubernetes-list-type"] == "map");
   CHECK(ports["x-kubernetes-list-map-keys"] == Json({"name"}));
@@ -80,7 +84,7 @@ TEST_CASE("schema carries immutability and CEL rules") {
       R"([{"message":"runtime is immutable","rule":"self == oldSelf"},{"message":"not x","rule":"self != 'x'"}])");
   CHECK(
       made["x-kubernetes-validations"].dump() ==
-      R"([{"message":"a cancelled job stays cancelled","rule":"!oldSelf.cancel || self.cancel"}])");
+      R"([{"fieldPath":".cancel","message":"a cancelled job stays cancelled","rule":"!oldSelf.cancel || self.cancel"}])");
 }
 
 TEST_CASE("reference_table writes one row a field and nested tables after it") {

@@ -4,6 +4,7 @@
 
 #include <algorithm>
 #include <boost/regex.hpp>
+#include <nlohmann/json.hpp>
 
 namespace amdahl::validate_detail {
 namespace {
@@ -63,6 +64,10 @@ void Walk::text(std::string_view value, const FieldRules& rules) {
   }
   if (!rules.pattern.empty() && !matches(value, rules.pattern))
     fault(fmt::format("does not match {}", rules.pattern));
+}
+
+void Walk::open(const Json& value, const FieldRules& rules) {
+  if (!rules.any_type && !value.is_null() && !value.is_object()) fault("not an object");
 }
 
 void Walk::count(std::size_t items, const FieldRules& rules) {

@@ -26,6 +26,7 @@ class Walk {
   void number(double value, const FieldRules& rules);
   void text(std::string_view value, const FieldRules& rules);
   void count(std::size_t items, const FieldRules& rules);
+  void open(const Json& value, const FieldRules& rules);
   void fault(std::string_view what);
 
   // Runs `check` with a step added to the path.
@@ -90,12 +91,17 @@ void check_map(Walk& walk, const T& map, const FieldRules& rules) {
 
 template <class T>
 void check(Walk& walk, const T& value, const FieldRules& rules) {
-  if constexpr (IntegerField<T>) {
+  if constexpr (requires { FieldCodec<T>::fault(value, rules); }) {
+    if (const std::string what = FieldCodec<T>::fault(value, rules); !what.empty())
+      walk.fault(what);
+  } else if constexpr (IntegerField<T>) {
     walk.number(std::int64_t{value}, rules);
   } else if constexpr (std::same_as<T, double>) {
     walk.number(value, rules);
   } else if constexpr (std::same_as<T, std::string> || std::same_as<T, std::string_view>) {
     walk.text(value, rules);
+  } else if constexpr (std::same_as<T, Json>) {
+    walk.open(value, rules);
   } else if constexpr (OptionalField<T>) {
     if (value) check(walk, *value, rules);
   } else if constexpr (ListField<T>) {

@@ -2,6 +2,7 @@
 
 #include <catch2/catch.hpp>
 #include <functional>
+#include <nlohmann/json.hpp>
 #include <string>
 
 #include "base/fields_test_types.hpp"
@@ -66,6 +67,12 @@ TEST_CASE("validate counts characters, not bytes, and applies patterns") {
         "share: nan is less than 0");
   CHECK(fault_of(Named{.name = "abc", .labels = {{"k", "long"}}}) ==
         "labels[\"k\"]: longer than 3 characters");
+}
+
+TEST_CASE("validate wants an object where free-form parts are objects") {
+  CHECK(fault_of(sample::Open{}) == "fine");
+  CHECK(fault_of(sample::Open{.raw = Json::object(), .patches = {1, "x"}}) == "fine");
+  CHECK(fault_of(sample::Open{.raw = "text"}) == "raw: not an object");
 }
 
 }  // namespace

@@ -3,6 +3,7 @@
 
 #include <cstdint>
 
+#include "operator/api/training_job.hpp"
 #include "operator/kube/types.hpp"
 
 namespace amdahl::fuzz {
@@ -11,7 +12,7 @@ namespace amdahl::fuzz {
 template <class Visit>
 void with_kind(std::uint8_t which, Visit visit) {
   using namespace amdahl::kube;
-  switch (which % 13U) {
+  switch (which % 14U) {
     case 0:
       return visit.template operator()<Pod>();
     case 1:
@@ -36,8 +37,10 @@ void with_kind(std::uint8_t which, Visit visit) {
       return visit.template operator()<ApiResourceList>();
     case 11:
       return visit.template operator()<PodGroup>();
-    default:
+    case 12:
       return visit.template operator()<Namespace>();
+    default:
+      return visit.template operator()<api::TrainingJobOf<ObjectMeta>>();
   }
 }
 

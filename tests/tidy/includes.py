@@ -10,8 +10,13 @@ from tree import TEST, Finding, Tree, line_of, rule
 ARROWS = {
     "base": (),
     "cmake": (),
+    "operator/api": ("base",),
     "operator/kube": ("base",),
     "operator/controller": ("operator/kube", "base"),
+    "operator/training": ("operator/training/diagnose", "operator/waste", "operator/api",
+                          "operator/controller", "operator/kube", "base"),
+    "operator/waste": ("operator/api", "base"),
+    "operator/training/diagnose": ("operator/api", "operator/kube", "base"),
     "local/apiserver/model": ("base",),
     "local/apiserver/journal": ("base",),
     "local/apiserver/patch": ("local/apiserver/model", "base"),
@@ -32,20 +37,30 @@ ARROWS = {
     "local/cluster": ("local/scheduler", "local/kubelet", "local/apiserver/front",
                       "local/apiserver/journal", "local/apiserver/rules", "local/apiserver/core",
                       "local/apiserver/kinds", "operator/controller", "operator/kube", "base"),
+    "runtime/launch": ("operator/api", "base"),
     "cli": ("local/cluster", "operator/controller", "operator/kube", "base"),
     "examples": ("operator/controller", "operator/kube", "base"),
     "tests/kit": ("operator/controller", "operator/kube", "base"),
-    "tests": ("tests/kit", "operator/controller", "operator/kube", "base", "examples",
+    "tools/crds": ("operator/api", "operator/kube", "base"),
+    "tests": ("tests/kit", "operator/api", "operator/controller", "operator/kube", "base",
+              "operator/training", "operator/training/diagnose", "operator/waste", "examples",
               "local/apiserver/model", "local/apiserver/patch", "local/apiserver/schema",
               "local/apiserver/protobuf", "local/apiserver/kinds", "local/apiserver/core",
               "local/apiserver/rules", "local/apiserver/journal", "local/apiserver/front",
-              "local/scheduler", "local/kubelet", "local/cluster", "cli"),
+              "local/scheduler", "local/kubelet", "local/cluster", "cli", "operator/api",
+              "runtime/launch"),
 }
 # A test or fixture beside its source may also use the test kit.
 TEST_EXTRA = ("tests/kit",)
 # The embedded cluster's own controllers are tested on the embedded API server.
 LOCAL_TEST_EXTRA = ("local/apiserver/front", "local/apiserver/rules", "local/apiserver/kinds",
                     "local/apiserver/journal", "local/apiserver/core")
+
+# Values and decisions: nothing there waits, so nothing there needs Asio or what is built on it.
+ASIO_FREE = ("operator/api", "operator/waste", "operator/training")
+# Those that carry decisions out.
+ASIO_USERS = re.compile(r"operator/training/(apply|observe|parallel|program|reconciler)\.[ch]pp$")
+ASIO = re.compile(r"boost/asio|base/(task|task_group|deadline|http_\w+)\.hpp$")
 
 INCLUDE = re.compile(r'^[ \t]*#[ \t]*include[ \t]*(?:"([^"\n]+)"|<([^>\n]+)>)', re.MULTILINE)
 
@@ -100,6 +115,18 @@ def hidden_headers(tree: Tree) -> Iterator[Finding]:
                 if (match[2] or "").startswith(prefix):
                     line = line_of(text, match.start())
                     yield Finding(path, line, "hidden-header", f"{name} belongs in a .cpp file")
+
+
+@rule
+def asio_free(tree: Tree) -> Iterator[Finding]:
+    for path in tree.cpp():
+        if folder_of(path) not in ASIO_FREE or ASIO_USERS.match(path) or re.search(TEST, path):
+            continue
+        text = tree.uncommented(path)
+        for match in INCLUDE.finditer(text):
+            if ASIO.match(match[1] or match[2]):
+                line = line_of(text, match.start())
+                yield Finding(path, line, "asio", f"{folder_of(path)} is free of Asio")
 
 
 @rule

@@ -60,6 +60,12 @@ class Includes(unittest.TestCase):
             self.assertEqual(found(includes.hidden_headers, base__a_hpp=text), ["hidden-header"])
             self.assertEqual(found(includes.hidden_headers, base__a_cpp=text), [])
 
+    def test_folders_without_asio(self):
+        for target in ("<boost/asio/post.hpp>", '"base/task_group.hpp"'):
+            text = f"#include {target}\n"
+            self.assertEqual(found(includes.asio_free, operator__api__a_cpp=text), ["asio"])
+            self.assertEqual(found(includes.asio_free, operator__kube__a_cpp=text), [])
+
     def test_pragma_once(self):
         self.assertEqual(found(includes.pragma_once, base__a_hpp="int a;\n"), ["pragma-once"])
         self.assertEqual(found(includes.pragma_once, base__a_hpp="#pragma once\n"), [])

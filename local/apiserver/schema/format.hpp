@@ -44,8 +44,6 @@ struct Instant {
   auto operator<=>(const Instant&) const = default;
 };
 
-// Go's time.ParseDuration: "1h30m", "-1.5s".
-std::optional<std::chrono::nanoseconds> go_duration(std::string_view text);
 // The format "duration": Go's, or Scala's words ("3 days").
 std::optional<std::chrono::nanoseconds> parse_duration(std::string_view text);
 std::optional<Instant> parse_date(std::string_view text);       // "2026-01-31"

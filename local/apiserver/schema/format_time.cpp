@@ -3,6 +3,7 @@
 #include <limits>
 #include <string>
 
+#include "base/duration.hpp"
 #include "local/apiserver/schema/format.hpp"
 
 namespace amdahl::local {
@@ -11,18 +12,6 @@ namespace {
 using std::chrono::nanoseconds;
 constexpr std::int64_t kNanosMax = std::numeric_limits<std::int64_t>::max();
 
-struct Unit {
-  std::string_view name = {};
-  std::int64_t nanos = 0;
-};
-constexpr std::array<Unit, 8> kGoUnits{{{"ns", 1},
-                                        {"us", 1'000},
-                                        {"\xC2\xB5s", 1'000},
-                                        {"\xCE\xBCs", 1'000},
-                                        {"ms", 1'000'000},
-                                        {"s", 1'000'000'000},
-                                        {"m", 60'000'000'000},
-                                        {"h", 3'600'000'000'000}}};
 struct WordUnit {
   std::string_view name = {};
   std::string_view prefix = {};  // any word that starts like this means it as well
@@ -50,46 +39,6 @@ std::optional<std::int64_t> take_digits(std::string_view& text) {
     text.remove_prefix(1);
   }
   return value;
-}
-
-std::optional<std::int64_t> go_unit(std::string_view& text) {
-  std::size_t bytes = 0;
-  while (bytes < text.size() && text[bytes] != '.' && !digit(text[bytes])) ++bytes;
-  const std::string_view name = text.substr(0, bytes);
-  text.remove_prefix(bytes);
-  for (const Unit& unit : kGoUnits) {
-    if (unit.name == name) return unit.nanos;
-  }
-  return std::nullopt;
-}
-
-// One "1.5h" of a duration, taken from the front.
-std::optional<std::int64_t> go_duration_part(std::string_view& text) {
-  const std::size_t before = text.size();
-  const auto whole = take_digits(text);
-  if (!whole) return std::nullopt;
-  bool any = text.size() != before;
-  std::string_view fraction;
-  if (!text.empty() && text.front() == '.') {
-    text.remove_prefix(1);
-    std::size_t bytes = 0;
-    while (bytes < text.size() && digit(text[bytes])) ++bytes;
-    fraction = text.substr(0, bytes);
-    text.remove_prefix(bytes);
-    any = any || bytes > 0;
-  }
-  if (!any) return std::nullopt;
-  const auto unit = go_unit(text);
-  if (!unit || *whole > kNanosMax / *unit) return std::nullopt;
-  std::int64_t nanos = *whole * *unit;
-  std::int64_t scale = *unit;
-  for (const char c : fraction) {
-    scale /= 10;
-    const std::int64_t more = scale * (c - '0');
-    if (nanos > kNanosMax - more) return std::nullopt;
-    nanos += more;
-  }
-  return nanos;
 }
 
 std::optional<std::int64_t> word_nanos(std::string word, std::int64_t factor) {
@@ -140,25 +89,8 @@ std::optional<int> zone(std::string_view text) {
 
 }  // namespace
 
-std::optional<nanoseconds> go_duration(std::string_view text) {
-  bool negative = false;
-  if (!text.empty() && (text.front() == '-' || text.front() == '+')) {
-    negative = text.front() == '-';
-    text.remove_prefix(1);
-  }
-  if (text == "0") return nanoseconds{0};
-  if (text.empty()) return std::nullopt;
-  std::int64_t total = 0;
-  while (!text.empty()) {
-    const auto part = go_duration_part(text);
-    if (!part || total > kNanosMax - *part) return std::nullopt;
-    total += *part;
-  }
-  return nanoseconds{negative ? -total : total};
-}
-
 std::optional<nanoseconds> parse_duration(std::string_view text) {
-  if (const auto plain = go_duration(text)) return plain;
+  if (const auto plain = parse_go_duration(text)) return plain;
   std::int64_t total = 0;
   bool any = false;
   while (!text.empty()) {

@@ -1,6 +1,7 @@
 #include <array>
 #include <limits>
 
+#include "base/duration.hpp"
 #include "local/apiserver/schema/cel/functions.hpp"
 #include "local/apiserver/schema/field_error.hpp"
 
@@ -16,7 +17,7 @@ Result<Value> to_duration(const Call& call) {
   if (call.args[0].as<nanoseconds>() != nullptr) return call.args[0];
   const auto* text = call.args[0].as<std::string>();
   if (text == nullptr) return no_overload();
-  const auto span = go_duration(*text);
+  const auto span = parse_go_duration(*text);
   if (!span) return fail(Errc::kInvalid, "time: invalid duration {}", go_quote(*text));
   return Value{*span};
 }

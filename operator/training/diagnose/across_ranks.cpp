@@ -1,0 +1,194 @@
+#include "operator/training/diagnose/across_ranks.hpp"
+
+#include <fmt/format.h>
+
+#include <algorithm>
+#include <tuple>
+
+namespace amdahl::training {
+namespace {
+
+using api::CauseClass;
+using std::chrono::seconds;
+
+// torchrun's agents wait this long for each other at the end.
+constexpr seconds kEarlyExit{300};
+// A rank that never reports may be at its last evaluation.
+constexpr seconds kEarlyExitUnreported{1800};
+constexpr std::int64_t kHangSecondsMin = 600;
+constexpr double kHangSteps = 30;
+constexpr std::size_t kRangesMax = 12;
+
+WallTime effective_time(const Examined& examined) {
+  const Finding& finding = *examined.finding;
+  if (!finding.at) return WallTime::max();
+  const bool late = finding.cause_class == CauseClass::kNodeLost;
+  return late ? *finding.at - kNodeSilence : *finding.at;
+}
+
+// Better evidence first; then the order of the rules, of time and of ranks, so that the choice does
+// not depend on the order in which pods were listed.
+auto preference(const Examined& examined) {
+  const Finding& finding = *examined.finding;
+  return std::tuple(-static_cast<int>(finding.confidence),
+                    finding.cause_class == CauseClass::kUnknown, finding.rule,
+                    effective_time(examined), examined.pod->rank, examined.pod->pod);
+}
+
+const Examined* first_of(std::span<const Examined> all, auto counts) {
+  WallTime earliest = WallTime::max();
+  for (const Examined& one : all)
+    if (one.finding && counts(*one.finding)) earliest = std::min(earliest, effective_time(one));
+  const bool timed = earliest != WallTime::max();
+  const Examined* best = nullptr;
+  for (const Examined& one : all) {
+    if (!one.finding || !counts(*one.finding)) continue;
+    if (timed && effective_time(one) > earliest + kSameTime) continue;
+    if (best == nullptr || preference(one) < preference(*best)) best = &one;
+  }
+  return best;
+}
+
+std::vector<std::int32_t> ranks_where(std::span<const Examined> all, auto counts) {
+  std::vector<std::int32_t> ranks;
+  for (const Examined& one : all)
+    if (counts(one)) ranks.push_back(one.pod->rank);
+  return ranks;
+}
+
+bool is_victim(const Finding& finding) {
+  return finding.weight == Weight::kVictim;
+}
+
+// Ranks that left with success while others were still at work.
+std::optional<Root> early_exit(const AttemptEvidence& attempt, std::span<const Examined> all) {
+  const Examined* first = nullptr;
+  const auto done = [](const Examined& one) { return !one.finding && succeeded(*one.pod); };
+  for (const Examined& one : all)
+    if (done(one) && one.end != nullptr && one.end->finished &&
+        (first == nullptr || *one.end->finished < *first->end->finished))
+      first = &one;
+  if (first == nullptr) return std::nullopt;
+  const WallTime left = *first->end->finished;
+  const auto stuck = [&](const Examined& one) {
+    if (one.finding) return is_victim(*one.finding) && effective_time(one) > left;
+    if (done(one)) return false;
+    const auto& changed = one.pod->report.changed;
+    if (!changed) return attempt.now - left >= kEarlyExitUnreported;
+    return attempt.now - std::max(left, *changed) >= kEarlyExit;
+  };
+  const auto late = ranks_where(all, stuck);
+  const auto pending = ranks_where(all, [&](const Examined& one) { return !done(one); });
+  if (late.empty() || late.size() != pending.size()) return std::nullopt;
+  return Root{
+      .from = first,
+      .finding = {.cause_class = CauseClass::kEarlyExit,
+                  .message = told("ranks left early",
+                                  fmt::format("rank {} exited with 0 while rank {} did not",
+                                              rank_list(ranks_where(all, done)), rank_list(late))),
+                  .at = left}};
+}
+
+// Who did not print the timeout is who the others waited for.
+void name_silent_ranks(Finding& finding, const AttemptEvidence& attempt,
+                       std::span<const Examined> all) {
+  const auto same = [&](const Examined& one) {
+    return one.finding && one.finding->cause_class == finding.cause_class;
+  };
+  std::vector<std::int32_t> silent =
+      ranks_where(all, [&](const Examined& one) { return !same(one); });
+  for (std::int32_t rank = 0; rank < attempt.ranks && rank < api::kNodesMax; ++rank)
+    if (std::ranges::none_of(all, [&](const Examined& one) { return one.pod->rank == rank; }))
+      silent.push_back(rank);
+  finding.message += fmt::format("; seen on rank {}", rank_list(ranks_where(all, same)));
+  if (!silent.empty()) finding.message += fmt::format(", not on rank {}", rank_list(silent));
+}
+
+std::optional<Root> standing_still(const AttemptEvidence& attempt, std::span<const Examined> all) {
+  if (!attempt.standstill || all.empty()) return std::nullopt;
+  const Standstill& still = *attempt.standstill;
+  const double usual = still.step_seconds.value_or(0);
+  const double least = std::max(static_cast<double>(kHangSecondsMin),
+                                usual > 0 && usual < 1e9 ? kHangSteps * usual : 0);
+  if (static_cast<double>(still.seconds) < least || still.gpus_idle == false) return std::nullopt;
+  const auto behind = [](const Examined& one) {
+    const ReportEvidence& report = one.pod->report;
+    return std::tuple(report.step.value_or(-1), report.changed.value_or(WallTime::min()),
+                      one.pod->rank);
+  };
+  const auto rank = std::ranges::min_element(all, {}, behind);
+  const auto step = rank->pod->report.step;
+  return Root{
+      .from = &*rank,
+      .finding = {
+          .cause_class = CauseClass::kHang,
+          .confidence =
+              still.gpus_idle ? api::CauseConfidence::kSupported : api::CauseConfidence::kUnknown,
+          .message = told("no step", fmt::format("for {} s, rank {} is behind{}", still.seconds,
+                                                 rank->pod->rank,
+                                                 step ? fmt::format(" at step {}", *step) : ""))}};
+}
+
+std::optional<Root> root_of(const Examined* examined) {
+  if (examined == nullptr) return std::nullopt;
+  return Root{.from = examined, .finding = *examined->finding};
+}
+
+}  // namespace
+
+std::vector<Examined> examine_all(const AttemptEvidence& attempt) {
+  std::vector<Examined> examined;
+  examined.reserve(attempt.pods.size());
+  for (const PodEvidence& pod : attempt.pods) {
+    const PodFacts facts = facts_of(attempt, pod);
+    examined.push_back({.pod = &pod, .end = facts.end, .finding = examine(facts)});
+  }
+  return examined;
+}
+
+std::optional<Root> find_root(const AttemptEvidence& attempt, std::span<const Examined> all) {
+  const auto initiating = [](const Finding& finding) {
+    return finding.weight == Weight::kInitiating && finding.over;
+  };
+  if (auto root = root_of(first_of(all, initiating))) return root;
+  const auto late = [](const Finding& finding) {
+    return finding.cause_class == CauseClass::kDidNotStopInTime;
+  };
+  if (auto root = root_of(first_of(all, late))) return root;
+  if (auto root = early_exit(attempt, all)) return root;
+  if (const Examined* const victim = first_of(all, is_victim)) {
+    const auto lost = [](const Finding& finding) {
+      return finding.weight == Weight::kSuspect && finding.cause_class == CauseClass::kNodeLost;
+    };
+    if (auto root = root_of(first_of(all, lost))) {
+      root->finding.over = true;
+      return root;
+    }
+    Root root{.from = victim, .finding = *victim->finding};
+    name_silent_ranks(root.finding, attempt, all);
+    return root;
+  }
+  const auto stopped = [](const Finding& finding) { return finding.weight == Weight::kTeardown; };
+  if (auto root = root_of(first_of(all, stopped))) return root;
+  const auto waiting = [](const Finding& finding) { return !finding.over; };
+  if (auto root = root_of(first_of(all, waiting))) return root;
+  return standing_still(attempt, all);
+}
+
+std::string rank_list(std::vector<std::int32_t> ranks) {
+  std::ranges::sort(ranks);
+  ranks.erase(std::unique(ranks.begin(), ranks.end()), ranks.end());
+  std::string text;
+  std::size_t ranges = 0;
+  for (std::size_t i = 0; i < ranks.size(); ++ranges) {
+    if (ranges == kRangesMax) return text + fmt::format(" and {} more", ranks.size() - i);
+    std::size_t end = i;
+    while (end + 1 < ranks.size() && ranks[end + 1] == ranks[end] + 1) ++end;
+    text += fmt::format("{}{}", text.empty() ? "" : ", ", ranks[i]);
+    if (end != i) text += fmt::format("-{}", ranks[end]);
+    i = end + 1;
+  }
+  return text;
+}
+
+}  // namespace amdahl::training
