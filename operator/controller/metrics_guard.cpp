@@ -29,9 +29,9 @@ MetricsGuard::MetricsGuard(Clock& clock, AccessReview review)
     : clock_(clock),
       review_(std::move(review)),
       reviews_(kReviewsPerSecond, kReviewsBurst, clock.monotonic()),
-      decisions_(clock, {.entries_max = kDecisionsMax,
-                         .known_for = kAllowedFor,
-                         .refused_for = kDeniedFor}) {}
+      decisions_(
+          clock,
+          {.entries_max = kDecisionsMax, .known_for = kAllowedFor, .refused_for = kDeniedFor}) {}
 
 Task<Admission> MetricsGuard::admit(std::string authorization, std::string path) {
   const bool bearer = authorization.starts_with(kScheme) && authorization.size() > kScheme.size() &&

@@ -60,8 +60,8 @@ class TokenMemory {
   static std::string key_of(const TokenDigest& digest) { return {digest.begin(), digest.end()}; }
   const std::optional<Value>* find_in(BoundedCache<Entry>& entries, const TokenDigest& digest) {
     const Entry* entry = entries.find(key_of(digest));
-    const bool good = entry != nullptr && clock_.monotonic() < entry->until &&
-                      same_digest(entry->digest, digest);
+    const bool good =
+        entry != nullptr && clock_.monotonic() < entry->until && same_digest(entry->digest, digest);
     return good ? &entry->value : nullptr;
   }
 

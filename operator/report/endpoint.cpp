@@ -107,7 +107,8 @@ Result<void> ReportEndpoint::limit(const JobPod& pod) {
   const Monotonic now = clock_.monotonic();
   controller::TokenBucket* bucket = rates_.find(pod.pod_uid);
   if (bucket == nullptr)
-    bucket = &rates_.put(pod.pod_uid, controller::TokenBucket(kReportsPerSecond, kReportsBurst, now));
+    bucket =
+        &rates_.put(pod.pod_uid, controller::TokenBucket(kReportsPerSecond, kReportsBurst, now));
   if (bucket->try_take(now)) return {};
   return fail(Errc::kThrottled, "a pod may report {} times a second", kReportsPerSecond);
 }

@@ -51,11 +51,12 @@ std::optional<JobPod> find_pod(const kube::ObjectKey& key) {
 
 struct Site {
   Site()
-      : endpoint(io.get_executor(), clock, registry,
-                 {.http = {},
-                  .find = find_pod,
-                  .review = [this](std::string token) { return review(reviews, std::move(token)); }},
-                 notes) {
+      : endpoint(
+            io.get_executor(), clock, registry,
+            {.http = {},
+             .find = find_pod,
+             .review = [this](std::string token) { return review(reviews, std::move(token)); }},
+            notes) {
     REQUIRE(run_until_complete(io, endpoint.start()));
   }
   ~Site() { (void)run_until_complete(io, endpoint.stop(clock.monotonic() + 5s)); }
@@ -65,9 +66,10 @@ struct Site {
     RawClient client(io, endpoint.port());
     const std::string who =
         token.empty() ? std::string() : fmt::format("Authorization: Bearer {}\r\n", token);
-    return client.ask(fmt::format("{} {} HTTP/1.1\r\nHost: x\r\nConnection: close\r\n{}"
-                                  "Content-Length: {}\r\n\r\n{}",
-                                  method, path, who, body.size(), body));
+    return client.ask(
+        fmt::format("{} {} HTTP/1.1\r\nHost: x\r\nConnection: close\r\n{}"
+                    "Content-Length: {}\r\n\r\n{}",
+                    method, path, who, body.size(), body));
   }
   std::string report(std::string_view token, std::string_view body) {
     return send("POST", "/v1/report", token, body);

@@ -35,8 +35,8 @@ class ReportMetrics {
  public:
   explicit ReportMetrics(MetricsRegistry& registry)
       : reports_(registry.counter_family<ReportResult>(
-            {"amdahl_reports_total", "Reports of pods, by what became of them.", {}},
-            {"result"})) {}
+            {"amdahl_reports_total", "Reports of pods, by what became of them.", {}}, {"result"})) {
+  }
   void count(int status) { reports_.at(result_of(status)).increment(); }
 
  private:

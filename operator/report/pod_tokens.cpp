@@ -32,8 +32,8 @@ Task<Result<TokenPod>> PodTokens::pod_of(std::string token) {
   const Result<kube::UserInfo> user = co_await review_(std::move(token));
   if (!user && user.error().code != Errc::kUnauthorized)
     co_return fail(Errc::kUnavailable, "the token cannot be checked: {}", user.error().context);
-  Result<TokenPod> pod = user ? pod_of_token(*user)
-                              : fail(Errc::kUnauthorized, "the token is not valid here");
+  Result<TokenPod> pod =
+      user ? pod_of_token(*user) : fail(Errc::kUnauthorized, "the token is not valid here");
   known_.keep(digest, pod ? std::optional(*pod) : std::nullopt);
   co_return pod;
 }

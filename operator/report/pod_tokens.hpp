@@ -3,8 +3,9 @@
 // Thousands of pods report every few seconds, so a token is reviewed once in kPodTokenFor, and
 // reviews are limited: whoever sends many wrong tokens waits, and does not make us flood the API
 // server. Tokens are kept as digests only (controller/token_memory.hpp).
-// Thread: one. Lifetime: what the review function refers to outlives this. Failure: Errc::kForbidden
-// and kUnauthorized as they are; kUnavailable while the API server does not answer or too many ask.
+// Thread: one. Lifetime: what the review function refers to outlives this. Failure:
+// Errc::kForbidden and kUnauthorized as they are; kUnavailable while the API server does not answer
+// or too many ask.
 #pragma once
 
 #include <chrono>

@@ -6,6 +6,7 @@
 #include <utility>
 
 #include "local/apiserver/core/status.hpp"
+#include "local/apiserver/front/tokens.hpp"
 
 namespace amdahl::local {
 namespace {
