@@ -90,6 +90,11 @@ release: setup build/release/build.ninja ## build what ships (preset release)
 rules: ## regenerate docs/reference/rules.md from the tests' tags
 	@python3 tools/rules_table.py
 
+.PHONY: scenarios
+scenarios: setup build/dev/build.ninja ## play operator/training/scenarios; UPDATE=1 rewrites them
+	@ninja -C build/dev -j$(JOBS) training_test
+	@$(if $(UPDATE),AMDAHL_UPDATE_SCENARIOS=1) build/dev/operator/training/training_test "Scenarios*"
+
 .PHONY: crds
 crds: setup build/dev/build.ninja ## regenerate crds/ and docs/reference from operator/api
 	@ninja -C build/dev -j$(JOBS) amdahl_crds

@@ -8,6 +8,7 @@
 #include <cstdio>
 
 #include "base/check.hpp"
+#include "base/wakeup.hpp"
 
 namespace amdahl {
 namespace asio = boost::asio;
@@ -41,13 +42,29 @@ std::optional<std::chrono::minutes> parse_zone(std::string_view zone) {
   return zone[0] == '-' ? -offset : offset;
 }
 
+void put_digits(std::string& text, std::size_t at, std::size_t digits, std::uint64_t value) {
+  for (std::size_t i = at + digits; i-- > at; value /= 10)
+    text[i] = static_cast<char>('0' + value % 10);
+}
+
+// Up to the seconds, without the zone. By hand: every write of an object carries a few of these.
 std::string format_seconds(WallTime time) {
   const auto day = std::chrono::floor<std::chrono::days>(time);
   const std::chrono::year_month_day date{day};
   const std::chrono::hh_mm_ss clock{std::chrono::floor<std::chrono::seconds>(time - day)};
-  return fmt::format("{:04}-{:02}-{:02}T{:02}:{:02}:{:02}", static_cast<int>(date.year()),
-                     static_cast<unsigned>(date.month()), static_cast<unsigned>(date.day()),
-                     clock.hours().count(), clock.minutes().count(), clock.seconds().count());
+  const int year = static_cast<int>(date.year());
+  std::string text = "0000-00-00T00:00:00";
+  if (year >= 0 && year <= 9999)
+    put_digits(text, 0, 4, static_cast<std::uint64_t>(year));
+  else
+    text.replace(0, 4, std::to_string(year));
+  const std::size_t rest = text.size() - 14;  // the month
+  put_digits(text, rest, 2, static_cast<unsigned>(date.month()));
+  put_digits(text, rest + 3, 2, static_cast<unsigned>(date.day()));
+  put_digits(text, rest + 6, 2, static_cast<std::uint64_t>(clock.hours().count()));
+  put_digits(text, rest + 9, 2, static_cast<std::uint64_t>(clock.minutes().count()));
+  put_digits(text, rest + 12, 2, static_cast<std::uint64_t>(clock.seconds().count()));
+  return text;
 }
 
 }  // namespace
@@ -67,28 +84,66 @@ Task<bool> RealClock::sleep_until(Monotonic deadline) {
   co_return !error;
 }
 
-// Shared by the map and the sleeping task; the timer lives in the task's frame, because it must not
-// outlive the io_context.
-struct ManualClock::Sleeper {
-  asio::steady_timer* timer = nullptr;
+namespace {
+
+// Rings once; who no longer waits is not woken.
+struct Alarm {
+  Wakeup* wakeup = nullptr;
   bool due = false;
+
+  void ring() {
+    due = true;
+    if (wakeup != nullptr) wakeup->wake();
+  }
 };
+
+struct Silenced {
+  Alarm& alarm;
+  ~Silenced() { alarm.wakeup = nullptr; }
+};
+
+}  // namespace
+
+Task<bool> RealClock::wait_until(Wakeup& wakeup, Monotonic deadline) {
+  if (stopped(co_await asio::this_coro::cancellation_state)) co_return false;
+  if (deadline <= monotonic()) co_return true;
+  if (deadline == Monotonic::max()) {
+    co_await wakeup.wait();
+    co_return false;
+  }
+  const auto alarm = std::make_shared<Alarm>(&wakeup);
+  const Silenced silenced{*alarm};
+  asio::steady_timer timer(co_await asio::this_coro::executor, deadline);
+  timer.async_wait([alarm](const boost::system::error_code& error) {
+    if (!error) alarm->ring();
+  });
+  co_await wakeup.wait();
+  co_return alarm->due;
+}
+
+// Shared by the map and the sleeping task.
+struct ManualClock::Sleeper : Alarm {};
 
 ManualClock::ManualClock(WallTime wall) : wall_(wall) {}
 
 Task<bool> ManualClock::sleep_until(Monotonic deadline) {
   if (stopped(co_await asio::this_coro::cancellation_state)) co_return false;
   if (deadline <= now_) co_return true;
-  // A timer that never fires by itself is Asio's condition variable.
-  asio::steady_timer timer(co_await asio::this_coro::executor,
-                           asio::steady_timer::time_point::max());
-  auto sleeper = std::make_shared<Sleeper>(&timer);
-  struct Forget {
-    Sleeper& sleeper;
-    ~Forget() { sleeper.timer = nullptr; }
-  } const forget{*sleeper};
+  Wakeup wakeup(co_await asio::this_coro::executor);
+  co_return co_await wait_until(wakeup, deadline);
+}
+
+Task<bool> ManualClock::wait_until(Wakeup& wakeup, Monotonic deadline) {
+  if (stopped(co_await asio::this_coro::cancellation_state)) co_return false;
+  if (deadline <= now_) co_return true;
+  if (deadline == Monotonic::max()) {
+    co_await wakeup.wait();
+    co_return false;
+  }
+  const auto sleeper = std::make_shared<Sleeper>(Alarm{.wakeup = &wakeup});
+  const Silenced silenced{*sleeper};
   const auto place = sleepers_.emplace(deadline, sleeper);
-  (void)co_await timer.async_wait(kTuple);  // always "cancelled": by advance() or by a stop
+  co_await wakeup.wait();
   if (!sleeper->due) sleepers_.erase(place);
   co_return sleeper->due;
 }
@@ -100,8 +155,7 @@ void ManualClock::advance(std::chrono::nanoseconds step) {
   while (!sleepers_.empty() && sleepers_.begin()->first <= now_) {
     const auto sleeper = sleepers_.begin()->second;
     sleepers_.erase(sleepers_.begin());
-    sleeper->due = true;
-    if (sleeper->timer) sleeper->timer->cancel();
+    sleeper->ring();
   }
 }
 
@@ -119,7 +173,9 @@ std::string format_time(WallTime time) {
 
 std::string format_micro_time(WallTime time) {
   const auto second = std::chrono::floor<std::chrono::seconds>(time);
-  return fmt::format("{}.{:06}Z", format_seconds(time), (time - second).count());
+  std::string text = format_seconds(time) + ".000000Z";
+  put_digits(text, text.size() - 7, 6, static_cast<std::uint64_t>((time - second).count()));
+  return text;
 }
 
 Result<WallTime> parse_time(std::string_view text) {

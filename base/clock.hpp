@@ -18,6 +18,8 @@ namespace amdahl {
 using Monotonic = std::chrono::time_point<std::chrono::steady_clock, std::chrono::nanoseconds>;
 using WallTime = std::chrono::sys_time<std::chrono::microseconds>;
 
+class Wakeup;
+
 class Clock {
  public:
   virtual ~Clock() = default;
@@ -25,6 +27,8 @@ class Clock {
   virtual WallTime wall() const = 0;
   // True at the deadline; false if the waiting task was cancelled first.
   virtual Task<bool> sleep_until(Monotonic deadline) = 0;
+  // The same, but somebody may wake the task before: then it is false too.
+  virtual Task<bool> wait_until(Wakeup& wakeup, Monotonic deadline) = 0;
   Task<bool> sleep_for(std::chrono::nanoseconds delay) { return sleep_until(monotonic() + delay); }
 };
 
@@ -33,6 +37,7 @@ class RealClock final : public Clock {
   Monotonic monotonic() const override;
   WallTime wall() const override;
   Task<bool> sleep_until(Monotonic deadline) override;
+  Task<bool> wait_until(Wakeup& wakeup, Monotonic deadline) override;
 };
 
 // Stands still until told; for tests and simulation. Sleepers wake in deadline order, ties in the
@@ -43,6 +48,7 @@ class ManualClock final : public Clock {
   Monotonic monotonic() const override { return now_; }
   WallTime wall() const override { return wall_; }
   Task<bool> sleep_until(Monotonic deadline) override;
+  Task<bool> wait_until(Wakeup& wakeup, Monotonic deadline) override;
 
   void advance(std::chrono::nanoseconds step);     // both clocks; wakes who is due
   void jump_wall(std::chrono::microseconds step);  // somebody set the time; monotonic stays

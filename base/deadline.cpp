@@ -1,52 +1,26 @@
 #include "base/deadline.hpp"
 
-#include <boost/asio/as_tuple.hpp>
-#include <boost/asio/steady_timer.hpp>
 #include <boost/asio/this_coro.hpp>
-#include <boost/asio/use_awaitable.hpp>
+#include <boost/intrusive/list.hpp>
 #include <list>
 
 #include "base/check.hpp"
 #include "base/task_group.hpp"
+#include "base/wakeup.hpp"
 
 namespace amdahl {
 namespace asio = boost::asio;
+namespace intrusive = boost::intrusive;
 namespace {
 
-constexpr auto kTuple = asio::as_tuple(asio::use_awaitable);
-
-// A timer that never fires by itself is Asio's condition variable.
-asio::steady_timer never(const asio::any_io_executor& executor) {
-  return asio::steady_timer(executor, asio::steady_timer::time_point::max());
-}
-
-// What the racing task, the timer and the waiting coroutine share.
+// What the racing task and the waiting coroutine share.
 struct RaceState {
-  std::optional<asio::steady_timer> wake;
+  explicit RaceState(const asio::any_io_executor& executor) : wake(executor) {}
+
+  Wakeup wake;
   bool task_ended = false;
-  bool timer_ended = true;
-  bool expired = false;
   std::exception_ptr failure;
-
-  void woken() {
-    if (wake) wake->cancel();
-  }
 };
-
-Task<void> sleep_then_expire(Clock& clock, Monotonic deadline, std::shared_ptr<RaceState> state) {
-  state->expired = co_await clock.sleep_until(deadline);
-}
-
-std::shared_ptr<RunningTask> start_timer(const asio::any_io_executor& executor, Clock& clock,
-                                         Monotonic deadline,
-                                         const std::shared_ptr<RaceState>& state) {
-  state->timer_ended = false;
-  return RunningTask::start(executor, sleep_then_expire(clock, deadline, state),
-                            [state](const std::exception_ptr&) {
-                              state->timer_ended = true;
-                              state->woken();
-                            });
-}
 
 }  // namespace
 
@@ -57,33 +31,25 @@ Task<Race> race(Clock& clock, Monotonic deadline, Task<void> task) {
   if (stopped.cancelled() != asio::cancellation_type::none) co_return Race{RaceEnd::kCancelled, {}};
   if (deadline <= clock.monotonic()) co_return Race{RaceEnd::kDeadline, {}};
   const asio::any_io_executor executor = co_await asio::this_coro::executor;
-  const auto state = std::make_shared<RaceState>();
+  const auto state = std::make_shared<RaceState>(executor);
   const auto running =
       RunningTask::start(executor, std::move(task), [state](std::exception_ptr failure) {
         state->task_ended = true;
         state->failure = std::move(failure);
-        state->woken();
+        state->wake.wake();
       });
   if (state->task_ended) co_return Race{RaceEnd::kFinished, state->failure};
 
-  state->wake.emplace(never(executor));
-  std::shared_ptr<RunningTask> timer;
-  if (deadline != Monotonic::max()) timer = start_timer(executor, clock, deadline, state);
   // From here on being stopped is a value: the task must have ended before this frame goes.
   const bool throws = co_await asio::this_coro::throw_if_cancelled();
   co_await asio::this_coro::throw_if_cancelled(false);
   Race race;
-  while (!state->task_ended || !state->timer_ended) {
-    (void)co_await state->wake->async_wait(kTuple);
-    const auto now = co_await asio::this_coro::cancellation_state;
-    if (state->task_ended) {
-      if (!state->timer_ended) timer->stop();
-    } else if (race.end == RaceEnd::kFinished) {
-      if (now.cancelled() != asio::cancellation_type::none) race.end = RaceEnd::kCancelled;
-      if (state->expired) race.end = RaceEnd::kDeadline;
-      if (race.end != RaceEnd::kFinished) running->stop();
-    }
+  const bool due = co_await clock.wait_until(state->wake, deadline);
+  if (!state->task_ended) {
+    race.end = due ? RaceEnd::kDeadline : RaceEnd::kCancelled;
+    running->stop();
   }
+  while (!state->task_ended) co_await state->wake.wait();
   co_await asio::this_coro::throw_if_cancelled(throws);
   race.failure = state->failure;
   co_return race;
@@ -99,31 +65,51 @@ Error race_error(const Race& race, std::string_view context, const Error* cause)
 
 }  // namespace detail
 
+namespace {
+
+struct NotifyWaiter : intrusive::list_base_hook<intrusive::link_mode<intrusive::auto_unlink>> {
+  explicit NotifyWaiter(const asio::any_io_executor& executor) : wakeup(executor) {}
+  Wakeup wakeup;
+};
+
+}  // namespace
+
 struct Notify::State {
-  asio::steady_timer timer;
+  asio::any_io_executor executor;
+  intrusive::list<NotifyWaiter, intrusive::constant_time_size<false>> waiters;
   std::uint64_t generation = 0;
 };
 
-Notify::Notify(asio::any_io_executor executor) : state_(std::make_shared<State>(never(executor))) {}
+Notify::Notify(asio::any_io_executor executor)
+    : state_(std::make_shared<State>(std::move(executor))) {}
 
 void Notify::notify_all() {
   ++state_->generation;
-  state_->timer.cancel();
+  while (!state_->waiters.empty()) {
+    NotifyWaiter& first = state_->waiters.front();
+    state_->waiters.pop_front();
+    first.wakeup.wake();
+  }
 }
 
-Task<Result<void>> Notify::next(std::shared_ptr<State> state) {
+Task<Result<void>> Notify::next(std::shared_ptr<State> state, Clock& clock, Monotonic deadline) {
   const std::uint64_t before = state->generation;
-  (void)co_await state->timer.async_wait(kTuple);
-  if (state->generation == before) co_return fail(Errc::kCancelled, "cancelled");
-  co_return Result<void>{};
+  NotifyWaiter waiter(state->executor);
+  state->waiters.push_back(waiter);
+  const bool due = co_await clock.wait_until(waiter.wakeup, deadline);
+  if (state->generation != before) co_return Result<void>{};
+  if (due) co_return fail(Errc::kTimeout, "wait: deadline passed");
+  co_return fail(Errc::kCancelled, "wait: cancelled");
 }
 
 Task<Result<void>> Notify::wait(Clock& clock, Monotonic deadline) {
-  return with_deadline(clock, deadline, next(state_), "wait");
+  return next(state_, clock, deadline);
 }
 
 struct Semaphore::Waiter {
-  asio::steady_timer timer;
+  explicit Waiter(const asio::any_io_executor& executor) : wakeup(executor) {}
+
+  Wakeup wakeup;
   bool granted = false;
 };
 
@@ -149,7 +135,7 @@ void Semaphore::Permit::release() {
   const std::shared_ptr<Waiter> first = std::move(state->waiters.front());
   state->waiters.pop_front();
   first->granted = true;
-  first->timer.cancel();
+  first->wakeup.wake();
 }
 
 Semaphore::Permit& Semaphore::Permit::operator=(Permit&& other) noexcept {
@@ -165,12 +151,6 @@ std::optional<Semaphore::Permit> Semaphore::try_acquire() {
   return Permit(state_);
 }
 
-Task<Result<void>> Semaphore::wait_for_grant(std::shared_ptr<Waiter> waiter) {
-  (void)co_await waiter->timer.async_wait(kTuple);
-  if (!waiter->granted) co_return fail(Errc::kCancelled, "cancelled");
-  co_return Result<void>{};
-}
-
 Task<Result<Semaphore::Permit>> Semaphore::acquire_from(std::shared_ptr<State> state, Clock& clock,
                                                         Monotonic deadline) {
   // Nobody can wait while a permit is free: release() hands it on directly.
@@ -180,16 +160,13 @@ Task<Result<Semaphore::Permit>> Semaphore::acquire_from(std::shared_ptr<State> s
   }
   if (state->waiters.size() >= state->waiters_max)
     co_return fail(Errc::kTooLarge, "acquire: {} already wait", state->waiters.size());
-  const auto waiter = std::make_shared<Waiter>(never(state->executor));
+  const auto waiter = std::make_shared<Waiter>(state->executor);
   const auto place = state->waiters.insert(state->waiters.end(), waiter);
-  auto waited = co_await with_deadline(clock, deadline, wait_for_grant(waiter), "acquire");
-  if (!waiter->granted) {
-    state->waiters.erase(place);
-    co_return std::unexpected<Error>(std::move(waited).error());
-  }
-  Permit permit(state);  // given on to the next one if the wait failed in the same turn
-  if (!waited) co_return std::unexpected<Error>(std::move(waited).error());
-  co_return permit;
+  const bool due = co_await clock.wait_until(waiter->wakeup, deadline);
+  if (waiter->granted) co_return Permit(state);
+  state->waiters.erase(place);
+  if (due) co_return fail(Errc::kTimeout, "acquire: deadline passed");
+  co_return fail(Errc::kCancelled, "acquire: cancelled");
 }
 
 Task<Result<Semaphore::Permit>> Semaphore::acquire(Clock& clock, Monotonic deadline) {

@@ -62,7 +62,7 @@ class Notify {
 
  private:
   struct State;
-  static Task<Result<void>> next(std::shared_ptr<State> state);
+  static Task<Result<void>> next(std::shared_ptr<State> state, Clock& clock, Monotonic deadline);
   std::shared_ptr<State> state_;
 };
 
@@ -97,7 +97,6 @@ class Semaphore {
 
  private:
   struct Waiter;
-  static Task<Result<void>> wait_for_grant(std::shared_ptr<Waiter> waiter);
   static Task<Result<Permit>> acquire_from(std::shared_ptr<State> state, Clock& clock,
                                            Monotonic deadline);
   std::shared_ptr<State> state_;

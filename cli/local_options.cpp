@@ -1,6 +1,7 @@
 #include "cli/local_options.hpp"
 
 #include <CLI/CLI.hpp>
+#include <filesystem>
 
 #include "operator/kube/quantity.hpp"
 
@@ -38,6 +39,9 @@ void add_local_options(CLI::App& verb, LocalOptions& options) {
   verb.add_option("--memory", options.memory,
                   "memory of each node, \"16Gi\" (default: this machine's)")
       ->type_name("M");
+  verb.add_option("--host-path-root", options.host_path_root,
+                  "pods may mount hostPath volumes below this folder (default: none may)")
+      ->type_name("DIR");
   verb.add_option("--port", options.port,
                   "port on 127.0.0.1; 0: any free one (default: that of the last start)")
       ->type_name("P")
@@ -60,6 +64,17 @@ Result<local::NodeShape> nodes_of(const LocalOptions& options, local::NodeShape 
   return last;
 }
 
+Result<std::string> host_path_root_of(const LocalOptions& options, std::string last) {
+  if (!options.host_path_root || options.host_path_root->empty())
+    return options.host_path_root.value_or(std::move(last));
+  std::error_code error;
+  const auto root = std::filesystem::canonical(*options.host_path_root, error);
+  if (error || !std::filesystem::is_directory(root, error))
+    return fail(Errc::kInvalid, "--host-path-root {}: {}", *options.host_path_root,
+                error ? error.message() : "it is no folder");
+  return root.string();
+}
+
 std::vector<std::string> words_of(const LocalOptions& options) {
   std::vector<std::string> words = {"--data", options.data};
   const auto add = [&words](const char* flag, const std::string& value) {
@@ -70,6 +85,8 @@ std::vector<std::string> words_of(const LocalOptions& options) {
   if (options.gpus) add("--gpus", std::to_string(*options.gpus));
   add("--cpu", options.cpu);
   add("--memory", options.memory);
+  if (options.host_path_root)
+    words.insert(words.end(), {"--host-path-root", *options.host_path_root});
   if (options.in_memory) words.emplace_back("--in-memory");
   return words;
 }

@@ -27,6 +27,7 @@ struct LocalOptions {
   std::optional<std::int32_t> gpus = {};
   std::string cpu = {};
   std::string memory = {};
+  std::optional<std::string> host_path_root = {};
   bool in_memory = false;
 };
 
@@ -35,6 +36,8 @@ void add_local_options(CLI::App& verb, LocalOptions& options);
 
 // The nodes asked for, on top of those of the last start.
 Result<local::NodeShape> nodes_of(const LocalOptions& options, local::NodeShape last);
+// The folder below which hostPath volumes may be, as an absolute path; empty: nowhere.
+Result<std::string> host_path_root_of(const LocalOptions& options, std::string last);
 // As words for the server's own command line.
 std::vector<std::string> words_of(const LocalOptions& options);
 

@@ -1,5 +1,6 @@
 // The hidden verb that `local up` starts in the background.
 #include <fcntl.h>
+#include <sys/prctl.h>
 #include <unistd.h>
 
 #include <CLI/CLI.hpp>
@@ -14,6 +15,7 @@ namespace {
 
 Result<int> serve(Program& program, const LocalOptions& options) {
   ::fcntl(local::kReportFd, F_SETFD, FD_CLOEXEC);  // containers must not keep it open
+  ::prctl(PR_SET_NAME, "amdahl");  // started as /proc/self/exe, it would be "exe" in top
   const ServerEvents events{
       .progress =
           [](std::string_view step) { local::report_start("progress " + std::string(step)); },

@@ -70,9 +70,11 @@ Result<void> run_local_server(Program& program, const LocalOptions& options,
   }
   TRY(const local::Settings last, local::read_settings(folder));
   TRY(const local::NodeShape nodes, nodes_of(options, last.nodes));
+  TRY(const std::string host_path_root, host_path_root_of(options, last.host_path_root));
   const Log log(program.clock, fd_log_sink(STDERR_FILENO));
   local::ClusterOptions cluster{
       .folder = folder, .in_memory = options.in_memory, .nodes = nodes, .log = log};
+  cluster.host_path_root = host_path_root;
   cluster.machine = {.cpu_milli = 1000 * ::sysconf(_SC_NPROCESSORS_ONLN),
                      .memory_bytes = ::sysconf(_SC_PHYS_PAGES) * ::sysconf(_SC_PAGE_SIZE)};
   cluster.version = "v" AMDAHL_VERSION;

@@ -94,7 +94,7 @@ Result<int> already_running(Program& program, const local::DataFolder& folder,
   program.terminal.out(
       fmt::format("The cluster in {} is {}.\n{}{}", folder.path(), local::describe(running),
                   words_of(options.local).size() > kWordsOfData
-                      ? "It stays as it is: to change sizes or port, 'amdahl local "
+                      ? "It stays as it is: to change sizes, port or root, 'amdahl local "
                         "down' first.\n"
                       : "",
                   how_to_use(folder, options)));
@@ -158,7 +158,9 @@ Result<int> up(Program& program, const UpOptions& options) {
   TRY(const auto folder, local::DataFolder::choose(options.local.data, program.environment));
   TRY(const auto running, local::find_server(folder));
   if (running) return already_running(program, folder, options, *running);
-  TRY(nodes_of(options.local, {}));  // before anything is made
+  // Before anything is made.
+  TRY(nodes_of(options.local, {}));
+  TRY(host_path_root_of(options.local, {}));
   TRY(folder.make());
   return options.foreground ? run_here(program, folder, options)
                             : start_in_background(program, folder, options);
@@ -178,7 +180,9 @@ void add_local_up(CLI::App& local, Program& program, Action& action) {
   verb->add_flag("-v,--verbose", options->verbose, "show when each step was done");
   verb->footer(
       "The cluster runs in the background until 'amdahl local down'. A second 'up' says that it\n"
-      "runs already. Port, certificates, token, sizes and objects are kept for the next 'up'.\n"
+      "runs already. Port, certificates, token, sizes, the root of host paths and objects are "
+      "kept\n"
+      "for the next 'up'.\n"
       "\nExamples:\n"
       "  amdahl local up\n"
       "  amdahl local up --nodes 4 --gpus 8 --cpu 96 --memory 1Ti\n"

@@ -71,6 +71,7 @@ struct LocalCluster::Parts {
   Result<void> read_folder() {
     TRY(settings, read_settings(options.folder));
     if (options.nodes) settings.nodes = *options.nodes;
+    if (options.host_path_root) settings.host_path_root = *options.host_path_root;
     TRY(const Certificates certificates, keep_certificates(options.folder, clock.wall()));
     address.authority_pem = certificates.authority_pem;
     TRY(address.token, keep_secret(options.folder, "admin.token", random_token));
@@ -213,6 +214,7 @@ Result<void> LocalCluster::add_kubelet() {
                                 KubeletOptions{.nodes = std::move(nodes),
                                                .data_dir = parts.options.folder.path(),
                                                .shim = parts.options.shim,
+                                               .host_path_root = parts.settings.host_path_root,
                                                .server_url = parts.address.url,
                                                .ca_file = parts.options.folder.file("ca.crt"),
                                                .version = parts.options.version,

@@ -37,6 +37,7 @@ struct ClusterOptions {
   bool in_memory = false;                  // objects are gone when the process ends
   std::optional<std::uint16_t> port = {};  // 0: any free one; none: the one of the last start
   std::optional<NodeShape> nodes = {};     // none: those of the last start
+  std::optional<std::string> host_path_root = {};  // none: that of the last start; empty: nowhere
   MachineSize machine = {};
   std::string version = {};  // shown as that of the nodes
   std::string shim = {};     // the program that holds a container; empty: no nodes, nothing runs

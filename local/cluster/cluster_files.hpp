@@ -32,6 +32,7 @@ constexpr void fields(V& v, NodeShape& shape) {
 struct Settings {
   std::int32_t port = 0;  // 0: not chosen yet
   NodeShape nodes = {};
+  std::string host_path_root = {};            // empty: pods may not mount folders of the machine
   std::vector<std::string> merged_into = {};  // kubeconfigs of the user that have our context
   bool operator==(const Settings&) const = default;
 };
@@ -39,6 +40,7 @@ template <class V>
 constexpr void fields(V& v, Settings& settings) {
   v.optional("port", settings.port);
   v.optional("nodes", settings.nodes);
+  v.optional("hostPathRoot", settings.host_path_root);
   v.optional("mergedInto", settings.merged_into);
 }
 

@@ -107,7 +107,7 @@ struct Kubelet::Parts {
     std::optional<MemoryCgroups> cgroups;
     if (options.cgroups)
       cgroups = MemoryCgroups::detect("/sys/fs/cgroup", read_proc("/proc/self/cgroup"),
-                                      fmt::format("amdahl-{}", ::getpid()));
+                                      fmt::format("{}{}", kCgroupPrefix, ::getpid()));
     log.info("kubelet starts", {{"namespaces", isolation.namespaces},
                                 {"why", isolation.why},
                                 {"host_names", isolation.namespaces ? "mounted hosts file"
@@ -150,6 +150,8 @@ struct Kubelet::Parts {
     processes.stop();  // a shim that is still there sees its pipe close, and kills
     (void)co_await background.join(clock, clock.monotonic() + std::chrono::seconds{5});
     (void)co_await processes.join(clock, clock.monotonic() + std::chrono::seconds{5});
+    // Where a shim was killed by somebody, and there are no namespaces, its processes are nobody's.
+    (void)kill_leftovers(options.data_dir);
     if (used_cgroups) used_cgroups->remove();
     stopped = true;
     ended.notify_all();

@@ -188,9 +188,67 @@ TEST_CASE("Kubelet gives each container GPU slots of its own") {
   bench.in_phase("d", "Succeeded");
 }
 
-TEST_CASE("Kubelet reports OOMKilled for a container over its memory limit") {
+TEST_CASE("Kubelet: a pod waits for GPUs that a killed one is about to leave") {
   for (const IsolationWish wish : isolations()) {
     TestKubelet bench(wish);
+    const Json four = {{"resources", {{"limits", {{"nvidia.com/gpu", 4}}}}}};
+    for (int round = 0; round < 5; ++round) {
+      const std::string name = fmt::format("p{}", round);
+      bench.add(name, "trap '' TERM; echo $CUDA_VISIBLE_DEVICES; sleep 1000", {}, four);
+      bench.in_phase(name, "Running");
+      REQUIRE(bench.wait([&] { return bench.log(name) == "0,1,2,3\n"; }));
+      // Both at once: the next one comes before the processes of this one are gone.
+      bench.remove(name, {.grace_seconds = 0});
+    }
+  }
+}
+
+TEST_CASE("Kubelet clears pods of a node that is not there any more") {
+  TestKubelet bench;
+  bench.add("stays", "sleep 1000", {{"restartPolicy", "Always"}});
+  bench.add("goes", "sleep 1000", {{"nodeName", "n2"}, {"restartPolicy", "Always"}});
+  const kube::Resource nodes = kube::kNodes;
+  REQUIRE(bench.create(nodes, "", R"({"metadata":{"name":"foreign"}})").status == 201);
+  bench.add("foreign", "true", {{"nodeName", "foreign"}});
+  bench.in_phase("stays", "Running");
+  bench.in_phase("goes", "Running");
+  bench.finish();
+  bench.nodes.pop_back();
+  bench.begin();
+  CHECK(bench.gone("goes"));
+  REQUIRE(bench.wait([&] { return container(bench.pod("stays"))["restartCount"] == 1; }));
+  CHECK(bench.pod("foreign")["status"]["phase"] == "Pending");
+}
+
+TEST_CASE("Kubelet stops a pod within its own grace, however long it may take itself") {
+  TestKubelet bench;
+  for (const char* name : {"short", "forever"})
+    bench.add(name, "trap '' TERM; echo up; while :; do sleep 0.05; done",
+              {{"terminationGracePeriodSeconds",
+                name == std::string("short") ? 0 : std::numeric_limits<std::int64_t>::max()}});
+  for (const char* name : {"short", "forever"}) {
+    bench.in_phase(name, "Running");
+    REQUIRE(bench.wait([&] { return bench.log(name) == "up\n"; }));
+  }
+  bench.remove("forever", {.grace_seconds = 0});
+  CHECK(bench.wait([&] {
+    return std::ranges::distance(std::filesystem::directory_iterator(bench.folder.file("pods"))) ==
+           1;
+  }));
+  const Monotonic begin = bench.clock.monotonic();
+  bench.finish(std::chrono::seconds{30});
+  CHECK(bench.clock.monotonic() - begin < std::chrono::seconds{10});
+}
+
+TEST_CASE("Kubelet reports OOMKilled for a container over its memory limit") {
+  // With cgroups where this user may make them; without, the memory is watched.
+  constexpr std::pair<IsolationWish, bool> kWays[] = {{IsolationWish::kBest, false},
+                                                      {IsolationWish::kPlain, false},
+                                                      {IsolationWish::kBest, true},
+                                                      {IsolationWish::kPlain, true}};
+  for (const auto& [wish, cgroups] : kWays) {
+    INFO("plain " << (wish == IsolationWish::kPlain) << ", cgroups " << cgroups);
+    TestKubelet bench(wish, cgroups);
     bench.add("p", "x=$(head -c 200000000 /dev/zero | tr '\\0' x); sleep 1000", {},
               {{"resources", {{"limits", {{"memory", "64Mi"}}}}}});
     const Json pod = bench.in_phase("p", "Failed");

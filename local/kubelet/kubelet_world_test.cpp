@@ -166,5 +166,19 @@ TEST_CASE("Kubelet: no process of a pod survives when the kubelet is killed") {
   }
 }
 
+TEST_CASE("Kubelet: what a killed shim leaves behind ends with the kubelet at the latest") {
+  for (const IsolationWish wish : isolations()) {
+    TestKubelet bench(wish);
+    bench.add("p", "setsid sleep 1000 & echo up; sleep 1001");
+    bench.in_phase("p", "Running");
+    REQUIRE(bench.wait([&] { return bench.log("p") == "up\n"; }));
+    for (const pid_t pid : marked_processes(kPodFolderVariable, bench.folder.path()))
+      if (text_of(fmt::format("/proc/{}/comm", pid)) == "amdahl-shim\n") ::kill(pid, SIGKILL);
+    const Json pod = bench.in_phase("p", "Failed");
+    CHECK(pod["status"]["containerStatuses"][0]["state"]["terminated"]["exitCode"] == 137);
+    bench.finish();  // checks that nothing is left
+  }
+}
+
 }  // namespace
 }  // namespace amdahl::local

@@ -101,10 +101,14 @@ bool mains_done(const Pod& pod, const PodLife& life) {
 
 std::optional<WallTime> deadline_of(const Pod& pod, const PodLife& life) {
   if (!pod.spec.active_seconds || !life.started) return std::nullopt;
-  return *life.started + seconds(*pod.spec.active_seconds);
+  return *life.started + std::min(seconds(*pod.spec.active_seconds), kWaitMax);
 }
 
 }  // namespace
+
+seconds grace_of(const Pod& pod) {
+  return std::clamp(seconds(pod.spec.grace_seconds), seconds{0}, kWaitMax);
+}
 
 bool has_run(const ContainerLife& container) {
   return container.active || container.status.state.terminated.has_value();
@@ -152,7 +156,7 @@ PodLife adopt(const Pod& pod, WallTime now) {
 
 PodPlan decide(const Pod& pod, const PodLife& life, WallTime now) {
   PodPlan plan;
-  const seconds grace(pod.spec.grace_seconds);
+  const seconds grace = grace_of(pod);
   if (pod.metadata.deleted) {
     plan_end(life, *pod.metadata.deleted, now, plan);
     return plan;

@@ -19,6 +19,8 @@ namespace amdahl::local {
 inline constexpr std::chrono::seconds kBackoffMin{10};
 inline constexpr std::chrono::seconds kBackoffMax{300};
 inline constexpr std::chrono::minutes kBackoffReset{10};  // a run this long clears the record
+// Pods may write any number of seconds; added to a time it must still be one.
+inline constexpr std::chrono::seconds kWaitMax = std::chrono::hours{24 * 365 * 10};
 
 struct ContainerLife {
   ContainerStatus status = {};  // as it is; pod_status() turns waiting for a restart into words
@@ -61,6 +63,7 @@ bool will_restart(const Pod& pod, const PodLife& life, const ContainerLife& cont
 bool inits_done(const PodLife& life);
 // The number of the run that would begin now; it names log and message files.
 std::int32_t next_run(const ContainerLife& container);
+std::chrono::seconds grace_of(const Pod& pod);  // terminationGracePeriodSeconds
 // Runs, or has run; what waits for its first start has not.
 bool has_run(const ContainerLife& container);
 

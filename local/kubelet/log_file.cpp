@@ -97,18 +97,26 @@ Result<void> LogWriter::next_piece() {
 }
 
 void LogWriter::write(std::string_view bytes, WallTime now) {
+  // Once for all of them: a program may print a hundred thousand lines a second.
+  const std::string whole_prefix = prefix(now, true);
+  const std::string part_prefix = prefix(now, false);
   std::string text;
   while (!bytes.empty()) {
     const std::size_t end = bytes.find('\n');
     const bool whole = end != std::string_view::npos;
-    text += prefix(now, whole);
+    text += whole ? whole_prefix : part_prefix;
     text += bytes.substr(0, end);
     text += '\n';
     bytes.remove_prefix(whole ? end + 1 : bytes.size());
   }
   if (written_ > 0 && written_ + text.size() > piece_max_) (void)next_piece();  // else goes on here
   const ssize_t count = ::write(file_.get(), text.data(), text.size());
-  if (count > 0) written_ += static_cast<std::size_t>(count);
+  if (count == std::ssize(text)) {
+    written_ += text.size();
+    return;
+  }
+  // The disk is full. A record without its end would spoil the next one.
+  [[maybe_unused]] const int cut = ::ftruncate(file_.get(), static_cast<off_t>(written_));
 }
 
 std::string log_tail(const std::string& folder, std::int32_t run, std::size_t lines_max,

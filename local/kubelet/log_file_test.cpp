@@ -1,5 +1,8 @@
 #include "local/kubelet/log_file.hpp"
 
+#include <signal.h>
+#include <sys/resource.h>
+
 #include "base/rng.hpp"
 #include "local/kubelet/log_stream.hpp"
 #include "local/kubelet/test_folder.hpp"
@@ -74,6 +77,43 @@ TEST_CASE("LogWriter keeps the last pieces of a run, and the run before") {
   CHECK(last_log_run(where) == 3);
   CHECK_FALSE(log_pieces(where, 2).empty());
   CHECK(log_pieces(where, 1).empty());
+}
+
+TEST_CASE("LogStream that falls behind loses the oldest pieces and goes on") {
+  const TestFolder folder;
+  const std::string where = folder.file("c");
+  const auto log = LogWriter::open(where, 0, 200);
+  REQUIRE(log);
+  LogStream slow({.folder = where, .follow = *log});
+  (*log)->write("first\n", at(0));
+  CHECK(all_of(slow) == "first\n");
+  for (int line = 0; line < 60; ++line) (*log)->write(fmt::format("line {}\n", line), at(line));
+  const std::string late = all_of(slow);
+  CHECK(late.ends_with("line 58\nline 59\n"));
+  CHECK_FALSE(late.contains("line 30\n"));
+  (*log)->write("last\n", at(61));
+  CHECK(all_of(slow) == "last\n");
+  // What was asked for is chosen when the stream is opened.
+  LogStream tail({.folder = where, .tail_lines = 1});
+  for (int line = 0; line < 60; ++line) (*log)->write("more\n", at(99));
+  CHECK(all_of(tail).starts_with("last\nmore\n"));
+}
+
+TEST_CASE("LogWriter loses whole lines when the disk is full, and goes on") {
+  const TestFolder folder;
+  const auto log = LogWriter::open(folder.file("c"), 0);
+  REQUIRE(log);
+  (*log)->write("before\n", at(1));
+  struct rlimit old{};
+  REQUIRE(::getrlimit(RLIMIT_FSIZE, &old) == 0);
+  auto* const handler = ::signal(SIGXFSZ, SIG_IGN);
+  const struct rlimit small{.rlim_cur = 60, .rlim_max = old.rlim_max};
+  REQUIRE(::setrlimit(RLIMIT_FSIZE, &small) == 0);
+  (*log)->write("there is room for a part of this\n", at(2));
+  REQUIRE(::setrlimit(RLIMIT_FSIZE, &old) == 0);
+  ::signal(SIGXFSZ, handler);
+  (*log)->write("after\n", at(3));
+  CHECK(all_of(LogRead{.folder = folder.file("c")}) == "before\nafter\n");
 }
 
 TEST_CASE("LogStream gives back any bytes, however they were cut") {

@@ -27,6 +27,8 @@ LogStream::LogStream(LogRead read) : read_(std::move(read)) {
   skip_ = lines_before_tail();
   (void)open_piece(pieces.first);
   buffer_.clear();
+  // Now and not piece by piece: until then the writer could delete some of what was counted.
+  while (skip_ > 0 && read_more()) ready_ += take_records();
 }
 
 bool LogStream::open_piece(std::uint32_t piece) {
@@ -45,7 +47,15 @@ bool LogStream::read_more() {
   buffer_.resize(old + static_cast<std::size_t>(std::max<ssize_t>(count, 0)));
   if (count > 0) return true;
   // The writer only makes a piece when it has left the one before.
-  return open_piece(piece_ + 1);
+  return open_piece(piece_ + 1) || skip_lost_pieces();
+}
+
+// A reader that is slower than the writer finds the next pieces deleted.
+bool LogStream::skip_lost_pieces() {
+  const LogPieces pieces = log_pieces(read_.folder, read_.run);
+  if (pieces.empty() || pieces.first <= piece_) return false;
+  buffer_.clear();  // the rest of its record went with them
+  return open_piece(pieces.first);
 }
 
 // One pass over everything: a log is bounded, and lines have no index.
@@ -94,12 +104,15 @@ WatchStream::Next LogStream::next() {
   if (ended_) return {.ready = Ready::kEnd};
   // Asked before reading, so that nothing written in between is lost.
   const bool growing = read_.follow && !read_.follow->closed();
-  if (!read_more()) {
-    if (growing) return {.ready = Ready::kNothingYet};
-    ended_ = true;
-    return {.ready = Ready::kEnd};
+  std::string bytes = std::exchange(ready_, {});
+  if (bytes.empty()) {
+    if (!read_more()) {
+      if (growing) return {.ready = Ready::kNothingYet};
+      ended_ = true;
+      return {.ready = Ready::kEnd};
+    }
+    bytes = take_records();
   }
-  std::string bytes = take_records();
   if (read_.limit_bytes && shown_ + bytes.size() >= *read_.limit_bytes) {
     bytes.resize(*read_.limit_bytes - shown_);
     ended_ = true;

@@ -1,7 +1,7 @@
 // Reads what LogWriter wrote: from a line on, since a time, as far as asked, and on as it grows.
 //
 // Thread: the server's. Lifetime: its own; a piece that is deleted while it is read stays readable.
-// Failure: a piece that cannot be read is left out.
+// Failure: a piece that cannot be read, or was deleted before this reader came to it, is left out.
 #pragma once
 
 #include <cstdint>
@@ -36,6 +36,7 @@ class LogStream final : public WatchStream {
  private:
   bool open_piece(std::uint32_t piece);
   bool read_more();  // false: nothing there now
+  bool skip_lost_pieces();
   std::string take_records();
   void show(std::string_view record, std::string& out);
   std::size_t lines_before_tail();
@@ -44,6 +45,7 @@ class LogStream final : public WatchStream {
   std::uint32_t piece_ = 0;
   Fd file_;
   std::string buffer_;
+  std::string ready_;     // to be shown next
   std::string since_;     // as text, which sorts like the times do
   std::size_t skip_ = 0;  // lines that come before the tail
   std::size_t shown_ = 0;

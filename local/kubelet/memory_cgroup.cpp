@@ -1,6 +1,7 @@
 #include "local/kubelet/memory_cgroup.hpp"
 
 #include <fcntl.h>
+#include <signal.h>
 #include <unistd.h>
 
 #include <cerrno>
@@ -56,6 +57,25 @@ bool counts_kills(const std::string& text) {
   return false;
 }
 
+// "amdahl-4711" of a kubelet that was killed. Only empty groups can be removed, and those of a
+// process that lives are left alone.
+void remove_abandoned(const std::string& base) {
+  std::error_code error;
+  for (const auto& entry : fs::directory_iterator(base, error)) {
+    const std::string name = entry.path().filename().string();
+    if (!name.starts_with(kCgroupPrefix)) continue;
+    pid_t owner = 0;
+    const char* end = name.data() + name.size();
+    const auto parsed = std::from_chars(name.data() + kCgroupPrefix.size(), end, owner);
+    if (parsed.ec != std::errc{} || parsed.ptr != end || owner <= 0) continue;
+    if (::kill(owner, 0) == 0 || errno != ESRCH) continue;
+    std::error_code inner;
+    for (const auto& group : fs::directory_iterator(entry.path(), inner))
+      if (group.is_directory(inner)) remove_folder(group.path().string());
+    remove_folder(entry.path().string());
+  }
+}
+
 }  // namespace
 
 std::optional<MemoryCgroups> MemoryCgroups::detect(const std::string& mount, const std::string& own,
@@ -65,6 +85,7 @@ std::optional<MemoryCgroups> MemoryCgroups::detect(const std::string& mount, con
     if (!path) continue;
     const std::string base = fs::path(mount + (second ? "" : "/memory") + *path).lexically_normal();
     const std::string folder = base + "/" + name;
+    remove_abandoned(base);
     // Version 2 lets a group with processes have no limits below it, so this may well be refused.
     if (second && !write_value(base + "/cgroup.subtree_control", "+memory")) continue;
     if (!make_folder(folder)) continue;

@@ -7,14 +7,18 @@
 #include <cstdint>
 #include <optional>
 #include <string>
+#include <string_view>
 
 #include "base/result.hpp"
 
 namespace amdahl::local {
 
+inline constexpr std::string_view kCgroupPrefix = "amdahl-";  // and the kubelet's process id
+
 class MemoryCgroups {
  public:
-  // `mount` is where cgroups are mounted; `own` is the text of /proc/self/cgroup.
+  // `mount` is where cgroups are mounted; `own` is the text of /proc/self/cgroup. Also removes
+  // what kubelets that were killed have left there.
   static std::optional<MemoryCgroups> detect(const std::string& mount, const std::string& own,
                                              const std::string& name);
   // The file that a process writes itself into.

@@ -1,5 +1,9 @@
 #include "local/kubelet/memory_cgroup.hpp"
 
+#include <unistd.h>
+
+#include <filesystem>
+
 #include "local/kubelet/test_folder.hpp"
 
 namespace amdahl::local {
@@ -56,6 +60,20 @@ TEST_CASE("MemoryCgroups sets the limit and reads whether the kernel killed") {
   CHECK_FALSE(groups->finish("c"));
   fake.folder.write("own/amdahl/c/memory.events", "oom 3\noom_kill 1\noom_group_kill 1\n");
   CHECK(groups->finish("c"));
+}
+
+TEST_CASE("MemoryCgroups removes groups of kubelets that were killed, and of no others") {
+  const Fake fake;
+  fake.second_version(true);
+  const std::string own = fmt::format("own/amdahl-{}/c", ::getpid());
+  // A number that no process has: above what the kernel gives out.
+  for (const std::string& name :
+       {std::string("own/amdahl-2000000000/c"), std::string("own/amdahl-x/c"), own})
+    std::filesystem::create_directories(fake.folder.file(name));
+  REQUIRE(MemoryCgroups::detect(fake.folder.path(), "0::/own\n", "amdahl"));
+  CHECK_FALSE(std::filesystem::exists(fake.folder.file("own/amdahl-2000000000")));
+  CHECK(std::filesystem::exists(fake.folder.file("own/amdahl-x/c")));
+  CHECK(std::filesystem::exists(fake.folder.file(own)));
 }
 
 }  // namespace

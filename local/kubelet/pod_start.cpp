@@ -1,9 +1,12 @@
 // The part of PodWorker that starts containers and hears how they ended.
+#include <fcntl.h>
+#include <unistd.h>
+
 #include <algorithm>
 #include <cerrno>
-#include <filesystem>
 #include <fstream>
 
+#include "base/fd.hpp"
 #include "local/kubelet/hosts.hpp"
 #include "local/kubelet/pod_sources.hpp"
 #include "local/kubelet/pod_worker.hpp"
@@ -28,12 +31,16 @@ std::string file_text(const std::string& path) {
   return {std::istreambuf_iterator<char>(file), {}};
 }
 
-// In place: the file may be mounted in running containers.
-void replace_text(const std::string& path, const std::string& text) {
-  if (file_text(path) == text) return;
-  std::error_code ignored;
-  std::filesystem::create_directories(std::filesystem::path(path).parent_path(), ignored);
-  std::ofstream(path, std::ios::trunc) << text;
+// In place: the file may be mounted in running containers. In one write, and never emptied before
+// it: a program that looks a name up at this moment finds the old text or the new one.
+Result<void> replace_text(const std::string& path, const std::string& text) {
+  if (file_text(path) == text) return {};
+  constexpr mode_t kReadable = 0644;  // the folder around it is closed to others
+  const Fd file(::open(path.c_str(), O_CREAT | O_WRONLY | O_CLOEXEC, kReadable));
+  if (!file || ::pwrite(file.get(), text.data(), text.size(), 0) != std::ssize(text) ||
+      ::ftruncate(file.get(), std::ssize(text)) != 0)
+    return fail(Errc::kIo, "write {}: {}", path, errno_text(errno));
+  return {};
 }
 
 }  // namespace
@@ -177,7 +184,9 @@ void PodWorker::update_hosts(const std::string& ns) {
       services.push_back({.name = service->metadata.name, .selector = service->spec.selector});
   });
   std::ranges::sort(services, {}, &HostService::name);
-  replace_text(hosts_file(ns), hosts_text(context_.options.own_hosts, ns, pods, services));
+  const std::string text = hosts_text(context_.options.own_hosts, ns, pods, services);
+  if (const auto written = replace_text(hosts_file(ns), text); !written)
+    context_.log.warning("names of pods not written", {{"cause", written.error()}});
 }
 
 }  // namespace amdahl::local

@@ -3,6 +3,7 @@
 #include <algorithm>
 
 #include "base/json_encode.hpp"
+#include "local/kubelet/orphan_pods.hpp"
 #include "local/kubelet/pod_sources.hpp"
 #include "operator/kube/api.hpp"
 
@@ -15,6 +16,7 @@ using kube::ObjectKey;
 
 constexpr std::chrono::milliseconds kSoon{1};
 constexpr std::chrono::seconds kGoneRetry{1};
+constexpr std::chrono::milliseconds kRoomRetry{50};  // until processes that were killed are gone
 
 Next again_after(std::chrono::nanoseconds delay) {
   return {.requeue_after = std::max<std::chrono::nanoseconds>(delay, kSoon)};
@@ -22,6 +24,14 @@ Next again_after(std::chrono::nanoseconds delay) {
 
 bool is_over(const PodStatus& status) {
   return status.phase == "Succeeded" || status.phase == "Failed";
+}
+
+std::int64_t gpus_of(const Pod& pod) {
+  std::int64_t wanted = 0;
+  for (const Container& container : pod.spec.containers) wanted += gpus_of(container);
+  for (const Container& container : pod.spec.init_containers)
+    wanted = std::max(wanted, gpus_of(container));
+  return wanted;
 }
 
 }  // namespace
@@ -61,7 +71,9 @@ Task<Result<Next>> PodWorker::reconcile(ObjectKey key, controller::Reconcile con
     if (!forget(key)) co_return again_after(kGoneRetry);
     found = entries_.end();
   }
-  if (!pod || !is_ours(pod->spec.node)) co_return Next{};
+  if (!pod) co_return Next{};
+  if (!is_ours(pod->spec.node)) co_return co_await clear_orphan(context_.client, *pod, context);
+  if (found == entries_.end() && room_is_leaving(*pod)) co_return again_after(kRoomRetry);
   if (found == entries_.end()) found = entries_.emplace(key, admit(pod, context.now)).first;
   const Entry entry = found->second;
   if (entry->pod->metadata.version != pod->metadata.version) {
@@ -169,12 +181,21 @@ PodWorker::Entry PodWorker::admit(const std::shared_ptr<const Pod>& pod, WallTim
   return entry;
 }
 
+// The scheduler counts GPUs as free when a pod is over or gone from the API, and its processes may
+// be there a moment longer.
+bool PodWorker::room_is_leaving(const Pod& pod) const {
+  if (is_over(pod.status) || gpus_of(pod) <= slots_.at(pod.spec.node).free()) return false;
+  return std::ranges::any_of(entries_, [&](const auto& item) {
+    const auto& [key, entry] = item;
+    if (entry->released || entry->pod->spec.node != pod.spec.node) return false;
+    const auto live = context_.pods.find(key);
+    return !live || live->metadata.uid != entry->pod->metadata.uid || is_over(live->status);
+  });
+}
+
 void PodWorker::take_gpus(PodEntry& entry) {
   const Pod& pod = *entry.pod;
-  std::int64_t wanted = 0;
-  for (const Container& container : pod.spec.containers) wanted += gpus_of(container);
-  for (const Container& container : pod.spec.init_containers)
-    wanted = std::max(wanted, gpus_of(container));
+  const std::int64_t wanted = gpus_of(pod);
   GpuSlots& slots = slots_.at(pod.spec.node);
   const auto taken = slots.take(pod.metadata.uid, wanted);
   if (!taken) {
@@ -227,16 +248,24 @@ std::size_t PodWorker::active() const {
 }
 
 Task<void> PodWorker::stop(Monotonic deadline) {
+  // Of every pod's own grace no more is given than leaves time for killing.
+  constexpr std::chrono::seconds kForKilling{1};
+  const Monotonic begin = clock_.monotonic();
+  const Monotonic last = deadline - kForKilling;
   for (const auto& [key, entry] : entries_)
     for (const auto& [index, process] : entry->processes) process->terminate();
-  // Processes that end by themselves have until one second before the deadline.
-  constexpr std::chrono::seconds kForKilling{1};
-  while (active() > 0 && clock_.monotonic() < deadline - kForKilling)
-    (void)co_await ended_.wait(clock_, deadline - kForKilling);
-  for (const auto& [key, entry] : entries_)
-    for (const auto& [index, process] : entry->processes) process->kill();
-  while (active() > 0 && clock_.monotonic() < deadline)
-    (void)co_await ended_.wait(clock_, deadline);
+  while (active() > 0 && clock_.monotonic() < deadline) {
+    Monotonic next = deadline;
+    for (const auto& [key, entry] : entries_) {
+      if (entry->processes.empty()) continue;
+      const Monotonic due = std::min(begin + grace_of(*entry->pod), last);
+      if (clock_.monotonic() < due)
+        next = std::min(next, due);
+      else
+        for (const auto& [index, process] : entry->processes) process->kill();
+    }
+    (void)co_await ended_.wait(clock_, next);
+  }
 }
 
 }  // namespace amdahl::local

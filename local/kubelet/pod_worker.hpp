@@ -51,7 +51,8 @@ class PodWorker final : public controller::Reconciler {
                                               controller::Reconcile context) override;
 
   void refuse_starts() { stopping_ = true; }
-  // Asks every process to end, kills what is left at the deadline, and waits for all.
+  // Asks every process to end, kills what is left after its pod's grace or shortly before the
+  // deadline, and waits for all.
   Task<void> stop(Monotonic deadline);
   // The writer of a container's log while it runs.
   std::shared_ptr<LogWriter> open_log(const std::string& uid, const std::string& container) const;
@@ -70,6 +71,7 @@ class PodWorker final : public controller::Reconciler {
   Task<Result<void>> finish_delete(const Entry& entry);
 
   Entry admit(const std::shared_ptr<const Pod>& pod, WallTime now);
+  bool room_is_leaving(const Pod& pod) const;
   void take_gpus(PodEntry& entry);
   void cannot_start(PodEntry& entry, std::size_t index, const Error& error, std::string reason);
   void ended(const Entry& entry, std::size_t index, ProgramEnd end);

@@ -17,7 +17,8 @@
 namespace amdahl::local {
 
 struct TestKubelet : TestFront {
-  explicit TestKubelet(IsolationWish wish = IsolationWish::kBest) : isolation(wish) {
+  explicit TestKubelet(IsolationWish wish = IsolationWish::kBest, bool with_cgroups = false)
+      : isolation(wish), cgroups(with_cgroups) {
     const kube::Resource spaces{
         .version = "v1", .plural = "namespaces", .kind = "Namespace", .namespaced = false};
     REQUIRE(create(spaces, "", R"({"metadata":{"name":"default"}})").status == 201);
@@ -34,8 +35,7 @@ struct TestKubelet : TestFront {
             .executor = io.get_executor(), .client = client, .metrics = *metrics, .log = {}},
         Rng(5),
         KubeletOptions{
-            .nodes = {{.name = "n1", .cpu_milli = 4000, .gpus = 4, .labels = {{"zone", "a"}}},
-                      {.name = "n2"}},
+            .nodes = nodes,
             .data_dir = folder.path(),
             .shim = AMDAHL_SHIM,
             .host_path_root = folder.file("shared"),
@@ -43,7 +43,7 @@ struct TestKubelet : TestFront {
             .version = "v1.34.0-amdahl",
             .host_variables = {{"PATH", "/usr/local/bin:/usr/bin:/bin"}, {"TOKEN", "hidden"}},
             .isolation = isolation,
-            .cgroups = false,
+            .cgroups = cgroups,
             .own_hosts = "127.0.0.1 localhost\n",
             .on_log = [this] { durable->say_progress(); }});
     tasks->spawn("kubelet", run(*kubelet));
@@ -129,6 +129,9 @@ struct TestKubelet : TestFront {
 
   TestFolder folder;
   IsolationWish isolation;
+  bool cgroups;
+  std::vector<NodeSpec> nodes = {
+      {.name = "n1", .cpu_milli = 4000, .gpus = 4, .labels = {{"zone", "a"}}}, {.name = "n2"}};
   InProcessTransport wire{*durable, clock, {.name = "kubelet", .groups = {"system:nodes"}}};
   kube::Client client{wire, clock, Rng(3)};
   std::unique_ptr<MetricsRegistry> metrics;

@@ -172,7 +172,7 @@ Task<LeaseInput> LeaderElection::exchange(Result<kube::Request> built) {
     if (code == Errc::kConflict || code == Errc::kAlreadyExists) co_return LeaseConflict{};
     co_return LeaseFailed{};
   }
-  auto lease = decode<kube::Lease>(response->body);
+  auto lease = decode<kube::Lease>(reader_, response->body);
   if (!lease) {
     report(lease.error());
     co_return LeaseFailed{};

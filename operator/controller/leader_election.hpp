@@ -13,6 +13,7 @@
 #include <string>
 
 #include "base/clock.hpp"
+#include "base/json_reader.hpp"
 #include "base/log.hpp"
 #include "base/result.hpp"
 #include "base/rng.hpp"
@@ -63,6 +64,7 @@ class LeaderElection final : public kube::WriteFence {
   kube::Client& client_;
   Clock& clock_;
   Rng rng_;
+  JsonReader reader_;  // keeps its buffers from one renewal to the next
   LeaderElectionOptions options_;
   LeaderMetrics& metrics_;
   Log log_;

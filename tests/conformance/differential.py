@@ -113,11 +113,13 @@ def compare(real, ours, args) -> int:
     if not args.replay:
         jobs += [(f"seed {seed}", lambda seed=seed: Generator(seed).sequence())
                  for seed in range(args.seed, args.seed + args.sequences)]
+    seeds = "" if args.replay else f", then seeds {args.seed} to {args.seed + args.sequences - 1}"
+    print(f"{len(kept)} kept sequences{seeds}", flush=True)
     run_all(runner, tally, jobs, args, start)
     for name, steps, outcome in tally.one_of_each_group()[:args.shrink]:
         report(runner, name, steps, outcome, args.save)
     summary(tally, start)
-    return 1 if tally.failed else 0
+    return 0 if tally.sequences >= len(kept) and not tally.failed else 1
 
 
 def run_all(runner: Runner, tally: Tally, jobs: list, args, start: float) -> None:
@@ -167,12 +169,13 @@ def report(runner: Runner, name: str, steps: list[dict], outcome: Outcome, save)
 
 
 def summary(tally: Tally, start: float) -> None:
-    print(f"\n{tally.line(start)}; {tally.left_out} steps left out")
+    print(f"\n{tally.line(start)}; {tally.left_out} steps left out", flush=True)
     for title, counts in (("verbs", tally.verbs), ("kinds", tally.kinds),
                           ("known differences", tally.known)):
         print(f"{title}: " + ", ".join(f"{name} {n}" for name, n in counts.most_common()))
-    for group, number in tally.groups.most_common(60):
-        print(f"  {number:4} {group}")
+    for name, _, outcome in tally.one_of_each_group()[:60]:
+        group = outcome.differences[0].group()
+        print(f"  {tally.groups[group]:4} {group} ({name})")
 
 
 if __name__ == "__main__":

@@ -26,6 +26,8 @@ class Generator:
         self.steps: list[dict] = []
         # (kind, name) -> ids of steps that answered with the object, oldest first
         self.seen: dict[tuple[Kind, str], list[str]] = {}
+        self.generated: set[tuple[Kind, str]] = set()  # prefixes of generateName
+        self.scaled = 3  # the last number of replicas that a scale asked for
         rng = self.rng
         weights = [kind.weight for kind in KINDS.values()]
         self.kinds = rng.choices(list(KINDS.values()), weights, k=rng.choice((1, 1, 2)))
@@ -93,8 +95,6 @@ class Generator:
     def body(self, kind: Kind, name: str, wrong: float = 0.08) -> dict:
         body = {"apiVersion": kind.api_version, "kind": kind.kind,
                 "metadata": self.metadata(kind, name)} | kind.body(self.rng)
-        # What is wrong with an event is listed in another order there.
-        wrong = 0 if kind.plural == "events" else wrong
         return mutated(self.rng, body) if self.chance(wrong) else body
 
     def write_query(self) -> dict:
@@ -121,7 +121,10 @@ class Generator:
         name, query = self.name(kind), self.write_query()
         body = self.body(kind, name)
         metadata = body.get("metadata")
-        if self.chance(0.1) and isinstance(metadata, dict) and kind.plural != "jobs":
+        # Two names from one prefix would be listed in an order that chance decides.
+        fresh = (kind, name) not in self.generated and kind.plural != "jobs"
+        if self.chance(0.1) and isinstance(metadata, dict) and fresh:
+            self.generated.add((kind, name))
             metadata.pop("name", None)
             metadata["generateName"] = name + "-"
             step = self.add("create", kind, "POST", kind.collection, query=query, body=body)

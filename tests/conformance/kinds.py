@@ -180,7 +180,18 @@ def job(rng):
 
 
 def job_status(rng):
-    return {"active": rng.choice([1, 2]), "startTime": "2020-01-01T00:00:00Z"}
+    ends = [[], [], ["SuccessCriteriaMet"], ["SuccessCriteriaMet", "Complete"], ["Complete"],
+            ["FailureTarget"], ["FailureTarget", "Failed"], ["Failed", "Complete"]]
+    types = rng.choice(ends)
+    body = {"active": rng.choice([0, 1, 2]) if not types else rng.choice([0, 0, 1])}
+    body |= maybe(rng, 0.8, {"startTime": rng.choice(["2020-01-01T00:00:00Z"] * 4 +
+                                                     ["2020-01-01T00:00:09Z"])})
+    body |= maybe(rng, 0.3, {"ready": rng.choice([0, 1])})
+    body |= maybe(rng, 0.4, {rng.choice(["succeeded", "failed"]): rng.choice([0, 1, 2])})
+    body |= maybe(rng, 0.8 if "Complete" in types else 0.1,
+                  {"completionTime": "2020-01-01T00:00:05Z"})
+    return body | ({"conditions": [{"type": one, "status": "True"} for one in types]} if types
+                   else {})
 
 
 def lease(rng):
@@ -240,14 +251,14 @@ KINDS = {f"{kind.plural}.{kind.group}": kind for kind in (
     Kind("services", "Service", service, fields=("spec.type=ClusterIP",), weight=5),
     Kind("serviceaccounts", "ServiceAccount", service_account, weight=3),
     Kind("events", "Event", core_event, fields=("reason=Started", "involvedObject.name=a")),
-    Kind("events", "Event", new_event, group="events.k8s.io", weight=2, changes=False,
+    Kind("events", "Event", new_event, group="events.k8s.io", weight=2,
          fields=("regarding.name=a",)),
     Kind("nodes", "Node", node, namespaced=False, status=node_status, weight=3),
     Kind("persistentvolumeclaims", "PersistentVolumeClaim", claim, changes=False, weight=2),
     Kind("endpoints", "Endpoints", endpoints, weight=2),
     Kind("deployments", "Deployment", deployment, group="apps", status=replicated_status,
          scale=True, weight=6),
-    Kind("jobs", "Job", job, group="batch", status=job_status, changes=False, weight=4),
+    Kind("jobs", "Job", job, group="batch", status=job_status, weight=4),
     Kind("leases", "Lease", lease, group="coordination.k8s.io"),
     Kind("priorityclasses", "PriorityClass", priority_class, group="scheduling.k8s.io",
          namespaced=False, weight=2),

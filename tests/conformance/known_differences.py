@@ -45,9 +45,9 @@ def go_diff(found: Difference) -> bool:
 
 
 def go_type(found: Difference) -> bool:
-    """The same words up to the name of the struct."""
-    parts = [re.fullmatch(r"(.*json: cannot unmarshal \w+ into Go )\S.*", str(text))
-             for text in (found.real, found.ours)]
+    """The same words up to the name of the type."""
+    parts = [re.fullmatch(r"(.*(?:json: cannot unmarshal \w+ into Go|: expected [^:]+, got) )\S.*",
+                          str(text), re.DOTALL) for text in (found.real, found.ours)]
     return found.path == "body.message" and all(parts) and parts[0][1] == parts[1][1]
 
 
@@ -98,8 +98,8 @@ KNOWN = [
           "the words are the same; there a dry run does not know the prefix",
           lambda found: found.path == "body.message" and "dryRun" in found.step.get("query", {})
           and str(found.real).replace("Key: /", "Key: /registry/") == found.ours),
-    Known("go-types", "the name of the Go type that a wrong value does not fit",
-          "types of the schema are known here, not those of Go; status and reason are compared",
+    Known("go-types", "the name of a Go type, in the words about a value of another type",
+          "types of the schema are known here, not those of Go; the words before it are compared",
           go_type),
     Known("managed-time", "an entry of managedFields has no `time` there",
           "what came through scale has none there; here every entry that changed something has one",

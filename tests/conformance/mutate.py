@@ -28,7 +28,9 @@ def at(value, path):
 
 def mutated(rng: random.Random, body: dict, ways=WAYS) -> dict:
     result = copy.deepcopy(body)
-    path = rng.choice(sorted(places(result), key=str))
+    # An owner that is not there would be the garbage collector's business.
+    spots = [path for path in places(result) if "ownerReferences" not in path[:-1]]
+    path = rng.choice(sorted(spots, key=str))
     parent, key = at(result, path[:-1]), path[-1]
     how = rng.choice(ways)
     if how == "drop":
@@ -41,4 +43,11 @@ def mutated(rng: random.Random, body: dict, ways=WAYS) -> dict:
         parent[key] = rng.choice((-1, 0, 70000, 2**33))
     elif isinstance(parent, dict):
         parent["unknownField"] = rng.choice(("x", 1, {"y": 2}))
-    return result
+    return _headless(result)
+
+
+def _headless(body: dict) -> dict:
+    """A service that lost its "None" would get an address."""
+    if body.get("kind") == "Service" and isinstance(body.get("spec"), dict):
+        body["spec"]["clusterIP"] = "None"
+    return body

@@ -9,6 +9,7 @@
 | continue tokens, signed tokens | <continue>, <token> |
 | cluster addresses and node ports that the server chose | by order of appearance |
 | ages in tables | <age> |
+| causes that were said before | left out: there metadata is looked at up to three times |
 | the managers of a conflict | sorted: there they come out of a Go map |
 | lists of discovery | maps by name |
 | the order of managedFields | sorted: it depends on which second a write fell into |
@@ -79,7 +80,7 @@ class Normaliser:
         if isinstance(value, list):
             items = [self.normal(item, path) for item in value]
             if path[-1:] == ("causes",):
-                items = _conflicts_by_manager(items)
+                items = _conflicts_by_manager(_said_once(items))
             return sorted(items, key=_entry_order) if path[-1:] == ("managedFields",) else items
         if isinstance(value, str):
             return self._text(value, path)
@@ -128,6 +129,10 @@ def _by_name(document: dict, member: str) -> dict:
     """Discovery lists as maps, so that an entry of one server alone does not move the others."""
     entries = document.get(member) or []
     return {**document, member: {entry.get("name", ""): entry for entry in entries}}
+
+
+def _said_once(causes: list) -> list:
+    return [cause for at, cause in enumerate(causes) if cause not in causes[:at]]
 
 
 def _conflicts_by_manager(causes: list) -> list:

@@ -1,5 +1,9 @@
 """Random patches and apply configurations."""
 
+import json
+
+from mutate import mutated
+
 LABEL = "/metadata/labels/app"
 
 
@@ -72,8 +76,6 @@ def configuration(generator, kind, name: str) -> dict:
     """What a manager applies: some of a body, so that managers share and give up fields."""
     rng = generator.rng
     body = kind.body(rng)
-    if kind.plural == "widgets":
-        body["spec"].pop("unknownField", None)
     if kind.plural in ("configmaps", "secrets", "widgets") and generator.chance(0.5):
         for value in body.values():
             if isinstance(value, dict) and len(value) > 1:
@@ -86,4 +88,10 @@ def configuration(generator, kind, name: str) -> dict:
         metadata["managedFields"] = []
     if generator.chance(0.1):
         metadata["finalizers"] = ["example.com/a"]
-    return {"apiVersion": kind.api_version, "kind": kind.kind, "metadata": metadata} | body
+    about = {"apiVersion": kind.api_version, "kind": kind.kind}
+    whole = about | {"metadata": metadata} | body
+    if not generator.chance(0.06):
+        return whole
+    wrong = mutated(rng, whole, ("unknown", "other")) | about
+    # A null that is not allowed is left out here; docs/reference/conformance.md.
+    return whole if kind.custom and "null" in json.dumps(wrong) else wrong

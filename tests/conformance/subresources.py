@@ -40,7 +40,9 @@ def add_status(generator, kind) -> None:
 def add_scale(generator, kind) -> None:
     name, query = generator.known(kind), generator.write_query()
     path = generator.path(kind, name, "scale")
-    replicas = {"spec": {"replicas": generator.rng.choice((1, 4, -1))}}
+    # A number that is there already would only move owners; docs/reference/conformance.md.
+    generator.scaled += 2
+    replicas = {"spec": {"replicas": generator.rng.choice((generator.scaled, generator.scaled, -1))}}
     if generator.chance(0.3):
         generator.add("get scale", kind, "GET", path)
     elif generator.chance(0.5):

@@ -15,6 +15,7 @@ import known_differences  # noqa: E402
 import sequence  # noqa: E402
 from generator import Generator  # noqa: E402
 from kinds import KINDS  # noqa: E402
+from kubectl_sessions import SESSIONS  # noqa: E402
 from normalise import Normaliser  # noqa: E402
 from shrink import shrunk  # noqa: E402
 
@@ -118,6 +119,10 @@ class Normal(unittest.TestCase):
         for shown in normal(table, later):
             self.assertEqual(shown["rows"][0]["cells"], ["a", "<age>"])
 
+    def test_a_cause_counts_once_and_in_its_order(self):
+        one, two = {"field": "a", "message": "m"}, {"field": "b", "message": "m"}
+        self.assertEqual(normal({"causes": [two, one, two, one]}), [{"causes": [two, one]}])
+
     def test_managers_are_sorted(self):
         entries = [{"manager": "b", "operation": "Update"}, {"manager": "a", "operation": "Update"}]
         shown = normal(thing(1, managedFields=entries))[0]["metadata"]["managedFields"]
@@ -167,6 +172,18 @@ class KnownDifferences(unittest.TestCase):
         shown = [line for line in page[start:start + len(page)] if line.startswith("| ")]
         self.assertEqual([line.split("|")[1].strip() for line in shown][:len(ids) + 1],
                          [row.id for row in known_differences.KNOWN])
+
+
+class Kubectl(unittest.TestCase):
+    def test_every_command_of_the_page_is_in_a_session(self):
+        lines = [step.line for steps in SESSIONS.values() for step in steps]
+        for command in ("apply -f", "apply --server-side", "create", "replace", "edit", "patch",
+                        "set image", "label", "annotate", "scale", "get pods -o wide", "describe",
+                        "get pod/web-0 -o json", "get po web-0 -o yaml", "get pods -o jsonpath",
+                        "events", "diff", "wait", "delete", "explain", "auth can-i", "cordon",
+                        "drain", "taint", "rollout restart", "rollout pause", "rollout resume",
+                        "api-resources"):
+            self.assertTrue(any(line.startswith(command) for line in lines), command)
 
 
 class Shrinking(unittest.TestCase):

@@ -1,5 +1,7 @@
 """The amdahl program in a home folder of its own."""
 
+import atexit
+import functools
 import http.client
 import json
 import os
@@ -36,15 +38,36 @@ def mode(path: Path) -> int:
     return path.stat().st_mode & 0o777
 
 
-class Home:
-    """A fresh HOME; whatever still runs in its data folders at the end is stopped."""
+@functools.cache
+def program_of_others() -> Path:
+    """The program where any user may run it: a copy, if its folder is closed to them."""
+    if all(folder.stat().st_mode & 0o001 for folder in PROGRAM.resolve().parents):
+        return PROGRAM
+    folder = Path(tempfile.mkdtemp(prefix="amdahl-bin-"))
+    atexit.register(shutil.rmtree, folder)
+    folder.chmod(0o755)
+    for name in ("amdahl", "amdahl-shim"):
+        shutil.copy(PROGRAM.with_name(name), folder / name)
+    return folder / "amdahl"
 
-    def __init__(self):
+
+class Home:
+    """A fresh HOME; whatever still runs in its data folders at the end is stopped.
+
+    `user` runs the program as that user id (only root can), `prefix` are words before it.
+    """
+
+    def __init__(self, user=None, prefix=()):
         if not PROGRAM.exists():
             raise RuntimeError(f"{PROGRAM} is missing: run `make build`")
         self.path = Path(tempfile.mkdtemp(prefix="amdahl-home-"))
         self.data = self.path / ".amdahl/local"
         self.folders = {self.data}
+        self.program, self.prefix, self.identity = PROGRAM, list(prefix), {}
+        if user is not None:
+            self.identity = {"user": user, "group": user, "extra_groups": []}
+            os.chown(self.path, user, user)
+            self.program = program_of_others()
 
     def close(self) -> None:
         for folder in self.folders:
@@ -59,16 +82,18 @@ class Home:
         return kept | {"HOME": str(self.path)}
 
     def run(self, *words, check=True, text=None, env=None) -> subprocess.CompletedProcess:
-        done = subprocess.run([PROGRAM, *map(str, words)], input=text, text=True, timeout=60,
-                              capture_output=True, env=self.environment | (env or {}))
+        done = subprocess.run([*self.prefix, self.program, *map(str, words)], input=text, text=True,
+                              timeout=60, capture_output=True, cwd=self.path,
+                              env=self.environment | (env or {}), **self.identity)
         if check and done.returncode:
             said = done.stdout + done.stderr
             raise AssertionError(f"amdahl {words}: exit {done.returncode}\n{said}")
         return done
 
     def start(self, *words, **options) -> subprocess.Popen:
-        return subprocess.Popen([PROGRAM, *map(str, words)], text=True, env=self.environment,
-                                stdout=subprocess.PIPE, stderr=subprocess.PIPE, **options)
+        return subprocess.Popen([*self.prefix, self.program, *map(str, words)], text=True,
+                                env=self.environment, cwd=self.path, stdout=subprocess.PIPE,
+                                stderr=subprocess.PIPE, **self.identity, **options)
 
     def status(self, *words) -> dict:
         return json.loads(self.run("local", "status", "-o", "json", *words, check=False).stdout)
@@ -91,8 +116,11 @@ class Home:
 
 
 class LocalTest(unittest.TestCase):
+    user = None
+    prefix = ()
+
     def setUp(self):
-        self.home = Home()
+        self.home = Home(self.user, self.prefix)
         self.addCleanup(self.home.close)
 
     def refused(self, *words, code=1, **options) -> str:

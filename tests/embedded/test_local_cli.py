@@ -35,6 +35,7 @@ class Life(LocalTest):
         status = home.status()
         self.assertEqual(status["state"], "running")
         self.assertGreater(status["objects"], 10)
+        self.assertEqual(Path(f"/proc/{status['pid']}/comm").read_text(), "amdahl\n")
         self.assertIn(status["address"], home.run("local", "status").stdout)
         self.assertEqual((mode(home.data), mode(home.data / "kubeconfig")), (0o700, 0o600))
         for name in os.listdir(home.data):

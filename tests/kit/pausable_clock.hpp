@@ -25,6 +25,11 @@ class PausableClock final : public Clock {
     while (due && paused_) due = (co_await resumed_.wait(world_, Monotonic::max())).has_value();
     co_return due;
   }
+  Task<bool> wait_until(Wakeup& wakeup, Monotonic deadline) override {
+    bool due = co_await world_.wait_until(wakeup, deadline);
+    while (due && paused_) due = (co_await resumed_.wait(world_, Monotonic::max())).has_value();
+    co_return due;
+  }
 
   void pause() { paused_ = true; }
   void resume() {

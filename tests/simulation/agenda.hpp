@@ -14,20 +14,18 @@ namespace amdahl::simulation {
 
 class Agenda {
  public:
+  using Action = std::move_only_function<void()>;
+
   explicit Agenda(ManualClock& clock) : clock_(clock) {}
 
   Monotonic now() const { return clock_.monotonic(); }
-  void at(Monotonic when, std::function<void()> what) {
-    entries_.emplace(std::max(when, now()), std::move(what));
-  }
-  void in(std::chrono::nanoseconds delay, std::function<void()> what) {
-    at(now() + delay, std::move(what));
-  }
+  void at(Monotonic when, Action what) { entries_.emplace(std::max(when, now()), std::move(what)); }
+  void in(std::chrono::nanoseconds delay, Action what) { at(now() + delay, std::move(what)); }
   Monotonic next() const { return entries_.empty() ? Monotonic::max() : entries_.begin()->first; }
   // What is due, in the order in which it was put in; also what that puts in for now.
   void run_due() {
     while (!entries_.empty() && entries_.begin()->first <= now()) {
-      const auto what = std::move(entries_.extract(entries_.begin()).mapped());
+      Action what = std::move(entries_.extract(entries_.begin()).mapped());
       what();
     }
   }
@@ -35,7 +33,7 @@ class Agenda {
 
  private:
   ManualClock& clock_;
-  std::multimap<Monotonic, std::function<void()>> entries_;
+  std::multimap<Monotonic, Action> entries_;
 };
 
 }  // namespace amdahl::simulation

@@ -12,8 +12,8 @@ namespace amdahl::simulation {
 namespace {
 
 // Whose state is compared.
-constexpr std::array<std::string_view, 4> kCompared = {"configmaps", "pods", "podgroups",
-                                                       "services"};
+constexpr std::array<std::string_view, 5> kCompared = {"configmaps", "pods", "podgroups",
+                                                       "services", "trainingjobs"};
 
 bool compared(std::string_view storage) {
   return std::ranges::any_of(kCompared, [&](std::string_view kind) {

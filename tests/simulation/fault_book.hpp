@@ -17,16 +17,28 @@ class FaultBook {
   explicit FaultBook(const FaultPlan& plan) : plan_(plan) {}
 
   // Each call counts one request of the operator, and one write.
-  const Fault* at_request() { return find(++requests_, FaultKind::kRefuse, FaultKind::kLoseReply); }
-  const Fault* at_write() {
-    return find(++writes_, FaultKind::kCrashBeforeSend, FaultKind::kFreezeAtWrite);
+  const Fault* at_request() {
+    ++requests_;
+    return find([this](const Fault& fault) {
+      return fault.kind >= FaultKind::kRefuse && fault.kind <= FaultKind::kLoseReply &&
+             static_cast<std::uint64_t>(fault.at) == requests_;
+    });
+  }
+  const Fault* at_write(bool of_lease, Monotonic now) {
+    const std::uint64_t count = of_lease ? ++lease_writes_ : ++writes_;
+    // Leases are renewed for ever, and faults have an end.
+    if (of_lease && now >= Monotonic{} + std::chrono::milliseconds{kFaultsEndMs}) return nullptr;
+    return find([=](const Fault& fault) {
+      return fault.kind <= FaultKind::kFreezeAtWrite && (fault.arg == kAtLease) == of_lease &&
+             static_cast<std::uint64_t>(fault.at) == count;
+    });
   }
   // The window that is open now; null: none.
   const Fault* open(FaultKind kind, std::int32_t replica, Monotonic now) const {
-    for (const Fault& fault : plan_)
-      if (fault.kind == kind && fault.replica == replica && now >= start(fault) && now < end(fault))
-        return &fault;
-    return nullptr;
+    return find([=](const Fault& fault) {
+      return fault.kind == kind && fault.replica == replica && now >= start(fault) &&
+             now < end(fault);
+    });
   }
   static Monotonic start(const Fault& fault) {
     return Monotonic{} + std::chrono::milliseconds{fault.at};
@@ -37,19 +49,20 @@ class FaultBook {
   }
   const FaultPlan& plan() const { return plan_; }
   std::uint64_t writes() const { return writes_; }
+  std::uint64_t lease_writes() const { return lease_writes_; }
 
  private:
-  const Fault* find(std::uint64_t count, FaultKind first, FaultKind last) const {
+  template <class Wanted>
+  const Fault* find(Wanted wanted) const {
     for (const Fault& fault : plan_)
-      if (fault.kind >= first && fault.kind <= last &&
-          static_cast<std::uint64_t>(fault.at) == count)
-        return &fault;
+      if (wanted(fault)) return &fault;
     return nullptr;
   }
 
   const FaultPlan& plan_;
   std::uint64_t requests_ = 0;
   std::uint64_t writes_ = 0;
+  std::uint64_t lease_writes_ = 0;
 };
 
 }  // namespace amdahl::simulation

@@ -23,19 +23,24 @@ constexpr std::array<std::string_view, kFaultKinds> kNames = {"crash-before-send
                                                               "wall-jump",
                                                               "stale-start",
                                                               "lag",
+                                                              "reorder",
                                                               "break-streams",
                                                               "deaf-streams",
                                                               "duplicate",
                                                               "coalesce",
                                                               "compact",
+                                                              "paged-lists",
                                                               "slow-binding",
                                                               "foreign-edit",
                                                               "foreign-delete",
                                                               "pod-kill",
                                                               "pod-delete",
+                                                              "preempt",
                                                               "node-loss"};
 
-constexpr std::array kStatuses = {409, 429, 500, 503, 504};
+constexpr std::array kStatuses = {401, 409, 429, 500, 503, 504};
+constexpr std::int64_t kLeaseWritesDrawn = 12;
+constexpr double kLeaseChance = 0.2;          // that a crash is at a write of the lease
 constexpr std::int64_t kWritesDrawn = 30;     // a fault at a later write rarely finds one
 constexpr std::int64_t kRequestsDrawn = 120;  // leases included
 constexpr std::int64_t kTimesDrawnMs = 120'000;
@@ -48,7 +53,8 @@ std::int64_t between(Rng& rng, std::int64_t low, std::int64_t high) {
 Fault draw_fault(Rng& rng, FaultKind kind) {
   Fault fault{.kind = kind, .replica = static_cast<std::int32_t>(rng.below(2))};
   if (kind <= FaultKind::kFreezeAtWrite) {
-    fault.at = between(rng, 1, kWritesDrawn);
+    fault.arg = rng.chance(kLeaseChance) ? kAtLease : 0;
+    fault.at = between(rng, 1, fault.arg == kAtLease ? kLeaseWritesDrawn : kWritesDrawn);
   } else if (kind <= FaultKind::kLoseReply) {
     fault.at = between(rng, 1, kRequestsDrawn);
   } else {
@@ -61,7 +67,7 @@ Fault draw_fault(Rng& rng, FaultKind kind) {
     fault.replica = static_cast<std::int32_t>(rng.below(3));
   }
   if (kind == FaultKind::kStaleStart) fault.arg = between(rng, 1, 20);
-  if (kind == FaultKind::kLag) fault.arg = between(rng, 100, 90'000);
+  if (kind == FaultKind::kLag || kind == FaultKind::kReorder) fault.arg = between(rng, 100, 90'000);
   if (kind == FaultKind::kCoalesce) fault.arg = between(rng, 100, 10'000);
   if (kind == FaultKind::kSlowBinding) fault.arg = between(rng, 1'000, 30'000);
   return fault;

@@ -16,7 +16,7 @@
 namespace amdahl::simulation {
 
 enum class FaultKind : std::uint8_t {
-  // At the n-th write of the operator (`at` counts them, leases not included).
+  // At the n-th write of the operator: `at` counts them, leases by themselves when `arg` is 1.
   kCrashBeforeSend,
   kCrashAfterSend,
   kCrashAfterReply,
@@ -27,21 +27,24 @@ enum class FaultKind : std::uint8_t {
   kResetAfter,   // ... after the server has done it
   kLoseReply,    // no answer comes at all
   // At a time, some for a while.
-  kKill,        // of the process, restarted after `for`
-  kFreeze,      // SIGSTOP for `for`
-  kWallJump,    // `arg` seconds; replica 2 is the server
-  kStaleStart,  // lists from "any version" show the server `arg` versions ago, until `for` is over
-  kLag,         // events reach the replica `arg` ms late
+  kKill,          // of the process, restarted after `for`
+  kFreeze,        // SIGSTOP for `for`
+  kWallJump,      // `arg` seconds; replica 2 is the server
+  kStaleStart,    // a replica of the server is `arg` versions behind until `for` is over
+  kLag,           // events reach the replica `arg` ms late
+  kReorder,       // those of every other kind do, so that what belongs together comes apart
   kBreakStreams,  // all watches of the replica break; what was on its way is lost
   kDeafStreams,   // nothing comes for `for`, then they break
   kDuplicate,     // every event comes twice
   kCoalesce,      // events wait for `arg` ms, and of several updates only the last one comes
   kCompact,       // the server forgets its history: 410
+  kPagedLists,    // so the replica lists anew, in pages of two; and again while it turns them
   kSlowBinding,   // the scheduler takes `arg` ms longer
   kForeignEdit,   // somebody edits a child of the operator
   kForeignDelete,
   kPodKill,    // a running pod fails
-  kPodDelete,  // preemption
+  kPodDelete,  // eviction
+  kPreempt,    // a node is given to somebody else for `for`; its pods may end in peace
   kNodeLoss,   // a node goes with all its pods, and comes back after `for`
 };
 inline constexpr std::size_t kFaultKinds = static_cast<std::size_t>(FaultKind::kNodeLoss) + 1;
@@ -57,6 +60,8 @@ struct Fault {
   bool operator==(const Fault&) const = default;
 };
 using FaultPlan = std::vector<Fault>;
+
+inline constexpr std::int64_t kAtLease = 1;  // `arg` of a fault at a write of the lease
 
 // All faults are over by then, and so is the script of the user.
 inline constexpr std::int64_t kFaultsEndMs = 180'000;

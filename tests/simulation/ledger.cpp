@@ -1,9 +1,6 @@
 #include "tests/simulation/ledger.hpp"
 
 #include <algorithm>
-#include <nlohmann/json.hpp>
-
-#include "base/fields.hpp"
 
 namespace amdahl::simulation {
 namespace {
@@ -16,6 +13,16 @@ constexpr std::string_view kPreciousLabel = "precious";
 
 bool counted(std::string_view storage) {
   return !storage.starts_with("events") && !storage.starts_with("leases");
+}
+
+// Every second write of a run is a lease's, so its text is not parsed: the server writes members
+// without white space, and an identity has nothing to escape.
+std::string holder_in(std::string_view lease) {
+  constexpr std::string_view kMember = "\"holderIdentity\":\"";
+  const auto at = lease.find(kMember);
+  if (at == lease.npos) return {};
+  lease.remove_prefix(at + kMember.size());
+  return std::string(lease.substr(0, lease.find('"')));
 }
 
 }  // namespace
@@ -43,9 +50,7 @@ void Ledger::note_one(const Actor& actor, const local::Mutation& mutation, Monot
              : created ? "creates"
                        : "changes",
              id, mutation.version);
-  if (lease && !removed)
-    lease_holder_ = Json::parse(mutation.object->text, nullptr, false)
-                        .value("/spec/holderIdentity"_json_pointer, std::string());
+  if (lease && !removed) lease_holder_ = holder_in(mutation.object->text);
   if (actor.is_operator && !lease) {
     ++writes_;
     if (actor.name != lease_holder_)

@@ -16,6 +16,7 @@ namespace amdahl::simulation {
 namespace {
 
 constexpr std::size_t kFailuresShown = 10;
+constexpr std::uint64_t kLeaseWritesTried = 10;  // the hundredth renewal is like the tenth
 
 void print(std::string_view text) {
   std::fwrite(text.data(), 1, text.size(), stdout);
@@ -64,7 +65,11 @@ Result<bool> run_exhaustive(const Options& options, const Subject& subject) {
   std::vector<Scenario> all;
   Trials trials;
   for (std::uint64_t workload = 0; workload < kWorkloads; ++workload) {
-    const auto more = single_faults(subject, workload, trials.reference(subject, workload).writes);
+    const RunResult& reference = trials.reference(subject, workload);
+    const auto more =
+        single_faults(subject, workload,
+                      {.writes = reference.writes,
+                       .lease_writes = std::min(reference.lease_writes, kLeaseWritesTried)});
     all.insert(all.end(), more.begin(), more.end());
   }
   TRY(const Tally tally, play_all(all.size(), options.jobs, options.silence_minutes * 60'000,

@@ -26,16 +26,18 @@ std::uint32_t number_in(std::string_view text) {
   return value;
 }
 
-std::string env_of(const Json& container, std::string_view name) {
-  for (const Json& entry : container.value("env", Json::array()))
-    if (entry.value("name", "") == name) return entry.value("value", "");
+// Of the first name that is there: the example's, or the one of the workload contract.
+std::string env_of(const Json& container, std::string_view name, std::string_view other) {
+  for (const std::string_view wanted : {name, other})
+    for (const Json& entry : container.value("env", Json::array()))
+      if (entry.value("name", "") == wanted) return entry.value("value", "");
   return {};
 }
 
 PodView view_of(const local::StoredObject& object) {
   const Json pod = Json::parse(object.text, nullptr, false);
   const Json& container = pod["spec"]["containers"][0];
-  const std::string attempt = env_of(container, "ATTEMPT");
+  const std::string attempt = env_of(container, "ATTEMPT", "AMDAHL_ATTEMPT");
   const std::string command = container.value("command", Json::array()).dump();
   const auto script = command.find("fail-below=");
   PodView view{.uid = object.uid,
@@ -44,10 +46,11 @@ PodView view_of(const local::StoredObject& object) {
                .group = pod["metadata"]
                             .value("annotations", Json::object())
                             .value("scheduling.k8s.io/group-name", ""),
-               .rank = number_in(env_of(container, "RANK")),
-               .size = number_in(env_of(container, "WORLD_SIZE")),
+               .rank = number_in(env_of(container, "RANK", "PET_NODE_RANK")),
+               .size = number_in(env_of(container, "WORLD_SIZE", "PET_NNODES")),
                .deleting = object.deleting};
   view.gang = view.group + "/" + attempt;
+  view.holds = command.find("hold") != std::string::npos;
   if (script != std::string::npos && view.rank == 0)
     view.fails = number_in(attempt) < number_in(std::string_view(command).substr(script + 11));
   return view;
@@ -139,6 +142,15 @@ void Pods::set_phase(const std::string& pod, std::string_view phase, std::string
                 Json{{"status", {{"phase", phase}}}}.dump());
 }
 
+// The node shuts down, and its kubelet says so.
+void Pods::kill(const std::string& pod, const std::string& uid) {
+  if (!pods_.contains(pod) || pods_.at(pod).uid != uid) return;
+  const Json disruption{
+      {"type", "DisruptionTarget"}, {"status", "True"}, {"reason", "TerminationByKubelet"}};
+  server_.write(kKubelet, "PATCH", pod_path(pod) + "/status",
+                Json{{"status", {{"phase", "Failed"}, {"conditions", {disruption}}}}}.dump());
+}
+
 void Pods::remove(const std::string& pod, const std::string& uid, bool at_once) {
   const auto found = pods_.find(pod);
   if (found == pods_.end() || found->second.uid != uid) return;
@@ -174,7 +186,8 @@ void Pods::end_gangs() {
   }
   for (const auto& [gang, names] : running) {
     const std::size_t all = names.size() + succeeded[gang];
-    if (all < pods_.at(names.front()).size || failed.contains(gang)) continue;
+    const PodView& first = pods_.at(names.front());
+    if (all < first.size || failed.contains(gang) || first.holds) continue;
     std::string loser;
     for (const std::string& name : names)
       if (pods_.at(name).fails) loser = name;
@@ -204,27 +217,31 @@ const std::string* Pods::pick_running() {
   return running.empty() ? nullptr : running[rng_.below(running.size())];
 }
 
+// A lost node takes its pods with it at once; from one that is given away they go in their time.
+void Pods::take_node(const std::string& node, const Fault& fault) {
+  std::vector<std::pair<std::string, std::string>> on_it;
+  for (const auto& [name, pod] : pods_)
+    if (pod.node == node) on_it.emplace_back(name, pod.uid);
+  nodes_[node] = 0;
+  for (const auto& [name, uid] : on_it) remove(name, uid, fault.kind == FaultKind::kNodeLoss);
+  agenda_.at(FaultBook::end(fault), [this, node] {
+    nodes_[node] = kSlotsPerNode;
+    soon();
+  });
+}
+
 void Pods::play(const Fault& fault) {
-  if (fault.kind == FaultKind::kNodeLoss) {
-    const auto node =
-        std::next(nodes_.begin(), static_cast<std::ptrdiff_t>(rng_.below(nodes_.size())))->first;
-    std::vector<std::pair<std::string, std::string>> on_it;
-    for (const auto& [name, pod] : pods_)
-      if (pod.node == node) on_it.emplace_back(name, pod.uid);
-    nodes_[node] = 0;
-    for (const auto& [name, uid] : on_it) remove(name, uid, true);
-    agenda_.at(FaultBook::end(fault), [this, node] {
-      nodes_[node] = kSlotsPerNode;
-      soon();
-    });
-    return;
-  }
+  if (fault.kind == FaultKind::kNodeLoss)
+    return take_node(
+        std::next(nodes_.begin(), static_cast<std::ptrdiff_t>(rng_.below(nodes_.size())))->first,
+        fault);
   const std::string* const victim = pick_running();
   if (victim == nullptr) return;
   const std::string name = *victim;
   const std::string uid = pods_.at(name).uid;
-  if (fault.kind == FaultKind::kPodKill) set_phase(name, "Failed", uid);
+  if (fault.kind == FaultKind::kPodKill) kill(name, uid);
   if (fault.kind == FaultKind::kPodDelete) remove(name, uid, false);
+  if (fault.kind == FaultKind::kPreempt) take_node(pods_.at(name).node, fault);
 }
 
 }  // namespace amdahl::simulation

@@ -2,7 +2,7 @@
 // trainers.
 //
 // A trainer's script stands in its pod's command: "fail-below=2" makes rank 0 fail in attempts 0
-// and 1. Ranks wait for each other, as collective operations do: nobody succeeds or fails by itself
+// and 1, "hold" never ends. Ranks wait for each other, as collective operations do: nobody succeeds or fails by itself
 // before all run, and after a failure the others hang until they are deleted.
 //
 // Thread: one. Lifetime: server, agenda and book outlive it. Failure: a refused write is tried
@@ -30,6 +30,7 @@ struct PodView {
   std::uint32_t rank = 0;
   std::uint32_t size = 0;
   bool fails = false;  // by its script, once all run
+  bool holds = false;  // by its script, until it is deleted
   bool deleting = false;
 };
 using PodViews = std::map<std::string, PodView>;  // by name
@@ -46,7 +47,7 @@ class Pods {
   Pods(SimServer& server, Agenda& agenda, FaultBook& book, Rng rng);
 
   void on_mutation(const local::Mutation& mutation);
-  void play(const Fault& fault);  // pod-kill, pod-delete, node-loss
+  void play(const Fault& fault);  // pod-kill, pod-delete, preempt, node-loss
 
  private:
   void soon();
@@ -54,7 +55,9 @@ class Pods {
   void start_bound();
   void end_gangs();
   void set_phase(const std::string& pod, std::string_view phase, std::string_view uid);
+  void kill(const std::string& pod, const std::string& uid);
   void remove(const std::string& pod, const std::string& uid, bool at_once);
+  void take_node(const std::string& node, const Fault& fault);
   std::chrono::nanoseconds pause(std::uint64_t min_ms, std::uint64_t max_ms);
   const std::string* pick_running();
 

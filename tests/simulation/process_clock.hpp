@@ -1,15 +1,17 @@
 // The clock of one simulated process: it can be frozen, and its wall clock can be set.
 //
 // While the process is frozen no sleep of its own returns, yet time goes on (SIGSTOP, a frozen
-// virtual machine); code that waits for anything else passes by sleep_until() when it is woken.
+// virtual machine); code that waits for anything else passes by pass() when it is woken.
 // Thread: one. Lifetime: `world` outlives it, and it outlives its sleepers. Failure: as Clock.
 #pragma once
 
 #include <boost/asio/any_io_executor.hpp>
+#include <boost/asio/this_coro.hpp>
 #include <utility>
 
 #include "base/clock.hpp"
 #include "base/deadline.hpp"
+#include "base/wakeup.hpp"
 
 namespace amdahl::simulation {
 
@@ -21,10 +23,18 @@ class ProcessClock final : public Clock {
   Monotonic monotonic() const override { return world_.monotonic(); }
   WallTime wall() const override { return world_.wall() + offset_; }
   Task<bool> sleep_until(Monotonic deadline) override {
-    bool due = co_await world_.sleep_until(deadline);
+    Wakeup nobody(co_await boost::asio::this_coro::executor);
+    bool due = co_await world_.wait_until(nobody, deadline);
     while (due && frozen_) due = (co_await resumed_.wait(world_, Monotonic::max())).has_value();
     co_return due;
   }
+  Task<bool> wait_until(Wakeup& wakeup, Monotonic deadline) override {
+    bool due = co_await world_.wait_until(wakeup, deadline);
+    while (due && frozen_) due = (co_await resumed_.wait(world_, Monotonic::max())).has_value();
+    co_return due;
+  }
+  // What runs on without having slept passes by here: false when it was stopped while frozen.
+  Task<bool> pass() { return sleep_until(monotonic()); }
 
   void freeze() { frozen_ = true; }
   void resume() {

@@ -30,7 +30,7 @@ SimServer::SimServer(const local::BuiltinSchemas& schemas, Rng rng, ManualClock&
   agenda_.in(kTick, [this] { tick(); });
 }
 
-local::Reply SimServer::handle(const Actor& actor, local::Call call) {
+local::Reply SimServer::handle(const Actor& actor, const local::Call& call) {
   if (call.method != "GET") ledger_.attempted(actor, call.method, call.target, clock_.monotonic());
   local::Reply reply = server_.handle(call, wall());
   happened(actor);

@@ -34,7 +34,7 @@ class SimServer {
   SimServer(const local::BuiltinSchemas& schemas, Rng rng, ManualClock& clock, Agenda& agenda,
             Ledger& ledger);
 
-  local::Reply handle(const Actor& actor, local::Call call);
+  local::Reply handle(const Actor& actor, const local::Call& call);
   // Short ways for the user, the scheduler and the kubelet; the object or the refusal.
   int write(const Actor& actor, std::string method, std::string target, std::string body);
   Json read(std::string target);

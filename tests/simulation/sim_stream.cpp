@@ -3,6 +3,7 @@
 #include <algorithm>
 #include <map>
 #include <nlohmann/json.hpp>
+#include <numeric>
 #include <vector>
 
 #include "base/fields.hpp"
@@ -54,26 +55,31 @@ std::string duplicated(const std::string& lines) {
   return twice;
 }
 
+bool is_late(std::string_view kind, const Fault& reorder) {
+  const int letters = std::accumulate(kind.begin(), kind.end(), 0);
+  return (letters + reorder.at) % 2 == 0;
+}
+
 Monotonic StreamState::due() {
-  const Monotonic now = agenda.now();
-  Monotonic when = now + std::chrono::microseconds{100 + rng.below(kLatencyMaxUs)};
-  for (const FaultKind kind : {FaultKind::kLag, FaultKind::kCoalesce})
-    if (const Fault* fault = book.open(kind, replica, now))
-      when += std::chrono::milliseconds{fault->arg};
+  Monotonic when = agenda.now() + std::chrono::microseconds{100 + rng.below(kLatencyMaxUs)};
+  for (const FaultKind kind : {FaultKind::kLag, FaultKind::kReorder, FaultKind::kCoalesce})
+    if (const Fault* fault = open(kind))
+      if (kind != FaultKind::kReorder || is_late(reader.kind, *fault))
+        when += std::chrono::milliseconds{fault->arg};
   last_due = std::max({when, not_before, last_due});
   return last_due;
 }
 
 void StreamState::take(std::string lines) {
-  if (broken || book.open(FaultKind::kDeafStreams, replica, agenda.now())) return;
-  if (book.open(FaultKind::kDuplicate, replica, agenda.now())) lines = duplicated(lines);
+  if (broken || open(FaultKind::kDeafStreams)) return;
+  if (open(FaultKind::kDuplicate)) lines = duplicated(lines);
   under_way.push_back(std::move(lines));
   agenda.at(due(), [self = shared_from_this()] { self->deliver(); });
 }
 
 void StreamState::deliver() {
   if (broken || under_way.empty()) return;
-  if (under_way.size() > 1 && book.open(FaultKind::kCoalesce, replica, agenda.now())) collapse();
+  if (under_way.size() > 1 && open(FaultKind::kCoalesce)) collapse();
   ready += under_way.front();
   under_way.pop_front();
   changed.notify_all();
@@ -103,7 +109,7 @@ void StreamState::break_now() {
 Task<Result<std::size_t>> SimStream::read(std::span<char> into, Monotonic deadline) {
   for (;;) {
     // A process that is frozen runs no code, so what wakes it must pass by its own clock.
-    if (!co_await clock_.sleep_until(clock_.monotonic()))
+    if (clock_.frozen() && !co_await clock_.pass())
       co_return fail(Errc::kCancelled, "watch cancelled");
     if (state_->broken) co_return fail(Errc::kIo, "watch: connection reset");
     if (!state_->ready.empty()) break;

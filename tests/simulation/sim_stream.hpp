@@ -18,9 +18,17 @@
 namespace amdahl::simulation {
 
 struct StreamState final : WatchFeed, std::enable_shared_from_this<StreamState> {
+  struct Reader {
+    std::int32_t replica = 0;
+    std::string kind = {};  // its plural
+  };
   StreamState(boost::asio::any_io_executor executor, Agenda& agenda_, FaultBook& book_, Rng rng_,
-              std::int32_t replica_)
-      : agenda(agenda_), book(book_), rng(rng_), replica(replica_), changed(std::move(executor)) {}
+              Reader reader_)
+      : agenda(agenda_),
+        book(book_),
+        rng(rng_),
+        reader(std::move(reader_)),
+        changed(std::move(executor)) {}
 
   void take(std::string lines) override;
   void end() override;
@@ -31,7 +39,7 @@ struct StreamState final : WatchFeed, std::enable_shared_from_this<StreamState> 
   Agenda& agenda;
   FaultBook& book;
   Rng rng;
-  std::int32_t replica;
+  Reader reader;
   Notify changed;
   Monotonic not_before{};
   Monotonic last_due{};
@@ -42,6 +50,7 @@ struct StreamState final : WatchFeed, std::enable_shared_from_this<StreamState> 
 
  private:
   Monotonic due();
+  const Fault* open(FaultKind kind) const { return book.open(kind, reader.replica, agenda.now()); }
   void deliver();
   void collapse();
 };
@@ -57,6 +66,8 @@ class SimStream final : public kube::BodyStream {
   ProcessClock& clock_;
 };
 
+// Whether a reorder makes this kind late: every other one, and others at other times.
+bool is_late(std::string_view kind, const Fault& reorder);
 // Of several updates of one object only the last stays: what a slow reader sees after a relist.
 std::string coalesced(const std::string& lines);
 // Each line twice in a row.

@@ -1,6 +1,7 @@
 #include "tests/simulation/sim_wire.hpp"
 
 #include <algorithm>
+#include <charconv>
 #include <nlohmann/json.hpp>
 
 #include "tests/simulation/sim_stream.hpp"
@@ -28,7 +29,9 @@ kube::Response response_of(local::Reply& reply) {
 
 kube::Response refusal(std::int64_t status, bool write) {
   if (status == 409 && !write) status = 500;  // nothing conflicts with a read
-  const std::string_view reason = status == 409   ? "Conflict"
+  const std::string_view reason = status == 401   ? "Unauthorized"
+                                  : status == 409 ? "Conflict"
+                                  : status == 422 ? "Invalid"
                                   : status == 429 ? "TooManyRequests"
                                   : status == 503 ? "ServiceUnavailable"
                                   : status == 504 ? "Timeout"
@@ -41,6 +44,43 @@ kube::Response refusal(std::int64_t status, bool write) {
   if (status == 429 || status == 503)
     response.headers.push_back({.name = "Retry-After", .value = "1"});
   return response;
+}
+
+local::Call call_of(kube::Request&& request) {
+  std::string accept = header(request, "Accept");
+  std::string type = header(request, "Content-Type");
+  return {.method = std::move(request.method),
+          .target = std::move(request.target),
+          .accept = std::move(accept),
+          .content_type = std::move(type),
+          .user_agent = "operator",
+          .body = std::move(request.body),
+          .user = {.name = "operator"}};
+}
+
+// What a replica of the server says to whom has seen more than it.
+kube::Response version_too_large() {
+  kube::Response response = refusal(504, false);
+  response.body =
+      R"({"kind":"Status","apiVersion":"v1","status":"Failure","reason":"Timeout","code":504,)"
+      R"("message":"Too large resource version","details":{"causes":[)"
+      R"({"reason":"ResourceVersionTooLarge","message":"Too large resource version"}]}})";
+  return response;
+}
+
+// "configmaps" of "/api/v1/namespaces/sim/configmaps?watch=true".
+std::string plural_of(std::string_view target) {
+  const std::string_view path = target.substr(0, target.find('?'));
+  return std::string(path.substr(path.rfind('/') + 1));
+}
+
+// The number of resourceVersion=N; 0: any version, or none is named.
+std::uint64_t version_in(std::string_view target) {
+  constexpr std::string_view kParameter = "resourceVersion=";
+  std::uint64_t version = 0;
+  if (const auto at = target.find(kParameter); at != target.npos)
+    std::from_chars(target.data() + at + kParameter.size(), target.data() + target.size(), version);
+  return version;
 }
 
 void replace(std::string& text, std::string_view from, std::string_view to) {
@@ -70,23 +110,13 @@ Error SimWire::lost(const kube::Request& request, Errc code, std::string_view wh
           .context = fmt::format("{} {}: {}", name(request.verb), request.subject, why)};
 }
 
-local::Call SimWire::call_of(const kube::Request& request) const {
-  return {.method = request.method,
-          .target = request.target,
-          .accept = header(request, "Accept"),
-          .content_type = header(request, "Content-Type"),
-          .user_agent = "operator",
-          .body = request.body,
-          .user = {.name = "operator"}};
-}
-
 Task<Result<kube::Response>> SimWire::send(kube::Request request, Monotonic deadline) {
   const auto no = [&](Errc code, std::string_view why) {
     return std::unexpected<Error>(lost(request, code, why));
   };
   const bool write = is_write(request.verb);
   const bool lease = request.lane == kube::Lane::kLease;
-  const Fault* crash = write && !lease && !dead_ ? world_.book.at_write() : nullptr;
+  const Fault* crash = write && !dead_ ? world_.book.at_write(lease, clock_.monotonic()) : nullptr;
   if (crash != nullptr && crash->kind == FaultKind::kFreezeAtWrite) freeze(*crash);
   if (dead_ || !co_await clock_.sleep_until(clock_.monotonic() + latency()) || dead_)
     co_return no(Errc::kCancelled, "cancelled");
@@ -103,6 +133,7 @@ Task<Result<kube::Response>> SimWire::send(kube::Request request, Monotonic dead
   if (fault != nullptr)
     world_.trace.add(clock_.monotonic(), "fault {} hits {} {}", to_text(*fault),
                      options_.actor.name, request.subject);
+  if (request.verb == kube::Verb::kList) turn_pages(request);
   const auto exchange = std::make_shared<Exchange>(world_.executor);
   std::erase_if(exchanges_, [](const auto& weak) { return weak.expired(); });
   exchanges_.push_back(exchange);
@@ -115,6 +146,15 @@ Task<Result<kube::Response>> SimWire::send(kube::Request request, Monotonic dead
     co_return fail(Errc::kCancelled, "crashed");
   }
   co_return answer;
+}
+
+// A server may give less than was asked for, and forget the list while it is read.
+void SimWire::turn_pages(kube::Request& request) {
+  if (open_window(FaultKind::kPagedLists) == nullptr) return;
+  replace(request.target, "limit=500", "limit=2");
+  if (request.target.find("continue=") == std::string::npos || !rng_.chance(0.5)) return;
+  world_.trace.add(clock_.monotonic(), "history goes while {} turns pages", options_.actor.name);
+  world_.server.compact();
 }
 
 // The code after the next await runs when the process is continued.
@@ -134,27 +174,30 @@ void SimWire::depart(const std::shared_ptr<Exchange>& exchange, kube::Request re
     return;
   }
   // `this` may be gone when it arrives; a process is kept until the end of its world.
-  world_.agenda.in(latency(), [this, exchange, fault, request = std::move(request)] {
-    arrive(exchange, request, fault);
+  world_.agenda.in(latency(), [this, exchange, fault, request = std::move(request)]() mutable {
+    arrive(exchange, std::move(request), fault);
   });
 }
 
-void SimWire::arrive(const std::shared_ptr<Exchange>& exchange, const kube::Request& request,
+void SimWire::arrive(const std::shared_ptr<Exchange>& exchange, kube::Request request,
                      const Fault* fault) {
   Result<kube::Response> answer;
+  const bool write = is_write(request.verb);
+  const Error reset = fault == nullptr ? Error{} : lost(request, Errc::kIo, "connection reset");
+  const local::Call call = call_of(std::move(request));
   if (fault != nullptr && fault->kind == FaultKind::kRefuse) {
-    answer = refusal(fault->arg, is_write(request.verb));
+    answer = refusal(fault->arg, write);
   } else {
-    local::Reply reply = world_.server.handle(options_.actor, call_of(request));
+    local::Reply reply = world_.server.handle(options_.actor, call);
     answer = response_of(reply);
   }
-  world_.trace.add(world_.agenda.now(), "{} {} {} -> {}", options_.actor.name, request.method,
-                   request.target, answer->status);
+  world_.trace.add(world_.agenda.now(), "{} {} {} -> {}", options_.actor.name, call.method,
+                   call.target, answer->status);
   if (fault != nullptr && fault->kind == FaultKind::kLoseReply) return;
   if (fault != nullptr && fault->kind == FaultKind::kResetAfter)
-    answer = std::unexpected<Error>(lost(request, Errc::kIo, "connection reset"));
-  world_.agenda.in(latency(), [exchange, answer = std::move(answer)] {
-    exchange->answer = answer;
+    answer = std::unexpected<Error>(reset);
+  world_.agenda.in(latency(), [exchange, answer = std::move(answer)]() mutable {
+    exchange->answer = std::move(answer);
     exchange->done.notify_all();
   });
 }
@@ -166,7 +209,7 @@ Task<Result<kube::Response>> SimWire::receive(std::shared_ptr<Exchange> exchange
     if (!waited && !exchange->answer)
       co_return fail(waited.error().code, "{}: {}", context, waited.error().context);
   }
-  if (dead_ || !co_await clock_.sleep_until(clock_.monotonic()) || dead_)
+  if (dead_ || (clock_.frozen() && !co_await clock_.pass()) || dead_)
     co_return fail(Errc::kCancelled, "{}: cancelled", context);
   co_return std::move(*exchange->answer);
 }
@@ -182,20 +225,29 @@ Task<Result<kube::StreamResponse>> SimWire::open(kube::Request request, Monotoni
   if (fault != nullptr && fault->kind == FaultKind::kRefuse)
     co_return kube::StreamResponse{.head = refusal(fault->arg, false)};
   if (fault != nullptr) co_return no(Errc::kIo, "connection reset");
-  if (world_.book.open(FaultKind::kDeafStreams, options_.replica, clock_.monotonic()) != nullptr)
+  if (open_window(FaultKind::kDeafStreams) != nullptr)
     co_return no(Errc::kIo, "network unreachable");
-  const Fault* stale =
-      world_.book.open(FaultKind::kStaleStart, options_.replica, clock_.monotonic());
+  const bool streams_list = request.target.find("sendInitialEvents=true") != std::string::npos;
+  if (streams_list && open_window(FaultKind::kPagedLists) != nullptr)
+    co_return kube::StreamResponse{.head = refusal(422, false)};
+  const Fault* stale = open_window(FaultKind::kStaleStart);
+  if (stale != nullptr && version_in(request.target) > version_at(*stale)) {
+    world_.trace.add(clock_.monotonic(), "{} knows more of {} than the server", options_.actor.name,
+                     request.subject);
+    co_return kube::StreamResponse{.head = version_too_large()};
+  }
   std::string initial;
   if (stale != nullptr && request.target.find("resourceVersion=0") != std::string::npos)
     initial = stale_list(request, *stale);
-  local::Reply reply = world_.server.handle(options_.actor, call_of(request));
-  world_.trace.add(clock_.monotonic(), "{} WATCH {} -> {}", options_.actor.name, request.target,
+  const local::Call call = call_of(std::move(request));
+  local::Reply reply = world_.server.handle(options_.actor, call);
+  world_.trace.add(clock_.monotonic(), "{} WATCH {} -> {}", options_.actor.name, call.target,
                    reply.status);
   kube::StreamResponse response{.head = response_of(reply)};
   if (!reply.stream) co_return response;
-  const auto state = std::make_shared<StreamState>(world_.executor, world_.agenda, world_.book,
-                                                   rng_.split(), options_.replica);
+  const auto state =
+      std::make_shared<StreamState>(world_.executor, world_.agenda, world_.book, rng_.split(),
+                                    StreamState::Reader{options_.replica, plural_of(call.target)});
   std::erase_if(streams_, [](const auto& weak) { return weak.expired(); });
   streams_.push_back(state);
   if (!initial.empty()) {
@@ -210,9 +262,7 @@ Task<Result<kube::StreamResponse>> SimWire::open(kube::Request request, Monotoni
 // What a replica of the server that is behind by some versions would begin with. The request goes
 // on from there.
 std::string SimWire::stale_list(kube::Request& request, const Fault& stale) {
-  const std::uint64_t now = world_.server.version();
-  const std::uint64_t then = now - std::min(now - 1, static_cast<std::uint64_t>(stale.arg));
-  const std::string version = std::to_string(then);
+  const std::string version = std::to_string(version_at(stale));
   const std::string path = request.target.substr(0, request.target.find('?'));
   const Json list = world_.server.read(
       fmt::format("{}?resourceVersion={}&resourceVersionMatch=Exact&limit=500", path, version));
@@ -231,8 +281,13 @@ std::string SimWire::stale_list(kube::Request& request, const Fault& stale) {
   replace(request.target, "&resourceVersionMatch=NotOlderThan", "");
   replace(request.target, "resourceVersionMatch=NotOlderThan&", "");
   world_.trace.add(clock_.monotonic(), "{} begins with version {} of {}", options_.actor.name,
-                   version, now);
+                   version, world_.server.version());
   return lines;
+}
+
+std::uint64_t SimWire::version_at(const Fault& stale) const {
+  const std::uint64_t now = world_.server.version();
+  return now - std::min(now - 1, static_cast<std::uint64_t>(stale.arg));
 }
 
 void SimWire::cut() {

@@ -51,12 +51,15 @@ class SimWire final : public kube::Transport {
   struct Exchange;
   void freeze(const Fault& fault);
   void depart(const std::shared_ptr<Exchange>& exchange, kube::Request request, const Fault* fault);
-  void arrive(const std::shared_ptr<Exchange>& exchange, const kube::Request& request,
-              const Fault* fault);
+  void arrive(const std::shared_ptr<Exchange>& exchange, kube::Request request, const Fault* fault);
   Task<Result<kube::Response>> receive(std::shared_ptr<Exchange> exchange, Monotonic deadline,
                                        std::string context);
-  local::Call call_of(const kube::Request& request) const;
   std::string stale_list(kube::Request& request, const Fault& stale);
+  std::uint64_t version_at(const Fault& stale) const;
+  void turn_pages(kube::Request& request);
+  const Fault* open_window(FaultKind kind) const {
+    return world_.book.open(kind, options_.replica, clock_.monotonic());
+  }
   Error lost(const kube::Request& request, Errc code, std::string_view why) const;
 
   WireWorld world_;

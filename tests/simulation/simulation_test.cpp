@@ -10,6 +10,7 @@ namespace {
 
 constexpr std::uint64_t kSeeds = 8;          // of each right subject
 constexpr std::uint64_t kSeedsToCatch = 60;  // of each wrong one, at most
+constexpr std::uint64_t kLeaseWritesTried = 2;
 
 std::string described(const Scenario& scenario, const Verdict& verdict) {
   std::string text = to_text(scenario);
@@ -80,7 +81,8 @@ TEST_CASE("A crash or a freeze at any write of the mirror is survived", "[simula
   Trials trials;
   const std::uint64_t writes = trials.reference(subject, 0).writes;
   REQUIRE(writes >= 5);
-  for (const Scenario& scenario : single_faults(subject, 0, writes)) {
+  for (const Scenario& scenario :
+       single_faults(subject, 0, {.writes = writes, .lease_writes = kLeaseWritesTried})) {
     const Verdict verdict = trials.play(scenario);
     INFO(described(scenario, verdict));
     CHECK(verdict.violations.empty());

@@ -48,7 +48,7 @@ struct Subject {
   std::unique_ptr<Program> (*start)(const controller::Runtime&, Rng,
                                     controller::ManagerOptions) = nullptr;
   std::vector<UserStep> (*script)(Rng) = nullptr;
-  std::string definitions = {};  // a CRD that is there from the start; empty: none
+  std::vector<std::string> definitions = {};  // CRDs that are there from the start
   std::string monkey_edit = R"({"metadata":{"annotations":{"monkey":"was here"}}})";
   // For runs in which pods were killed: leaves out what then depends on when; null: compare all.
   EndState (*essence)(const EndState&) = nullptr;

@@ -8,6 +8,7 @@
 #include "examples/gang.hpp"
 #include "examples/mirror.hpp"
 #include "tests/simulation/copies.hpp"
+#include "tests/simulation/training_subject.hpp"
 
 namespace amdahl::simulation {
 namespace {
@@ -189,8 +190,9 @@ std::vector<Subject> right_subjects() {
                  .kinds = all_faults(),
                  .start = Held<examples::GangProgram>::start,
                  .script = gang_script,
-                 .definitions = kPodGroupDefinition,
+                 .definitions = {kPodGroupDefinition},
                  .essence = gang_essence});
+  all.push_back(training_subject());
   all.push_back({.name = "replace",
                  .about = "a child that is deleted and made again when it is outdated",
                  .kinds = faults_without_pods(),
@@ -199,7 +201,8 @@ std::vector<Subject> right_subjects() {
   all.push_back({.name = "counted",
                  .about = "children with random names; right while no answer is lost",
                  .kinds = {FaultKind::kLag, FaultKind::kDuplicate, FaultKind::kCoalesce,
-                           FaultKind::kCompact, FaultKind::kBreakStreams, FaultKind::kWallJump},
+                           FaultKind::kCompact, FaultKind::kBreakStreams, FaultKind::kWallJump,
+                           FaultKind::kReorder, FaultKind::kPagedLists},
                  .start = Held<MapsProgram<Counted>>::start,
                  .script = counted_script});
   return all;
@@ -247,8 +250,8 @@ std::set<FaultKind> all_faults() {
 
 std::set<FaultKind> faults_without_pods() {
   std::set<FaultKind> kinds = all_faults();
-  for (const FaultKind kind :
-       {FaultKind::kSlowBinding, FaultKind::kPodKill, FaultKind::kPodDelete, FaultKind::kNodeLoss})
+  for (const FaultKind kind : {FaultKind::kSlowBinding, FaultKind::kPodKill, FaultKind::kPodDelete,
+                               FaultKind::kPreempt, FaultKind::kNodeLoss})
     kinds.erase(kind);
   return kinds;
 }

@@ -126,17 +126,23 @@ Scenario Trials::shrink(const Scenario& scenario) {
 }
 
 std::vector<Scenario> single_faults(const Subject& subject, std::uint64_t workload,
-                                    std::uint64_t writes) {
+                                    const WritesTried& tried) {
   std::vector<Scenario> all;
-  for (std::uint64_t n = 1; n <= writes; ++n)
-    for (const FaultKind kind : {FaultKind::kCrashBeforeSend, FaultKind::kCrashAfterSend,
-                                 FaultKind::kCrashAfterReply, FaultKind::kFreezeAtWrite})
-      all.push_back(
-          {.subject = subject.name,
-           .seed = workload,
-           .workload = workload,
-           .plan = {{.kind = kind, .at = static_cast<std::int64_t>(n), .for_ms = kFreezeMs}},
-           .caught = subject.wrong});
+  const auto add = [&](std::uint64_t count, std::int64_t arg) {
+    for (std::uint64_t n = 1; n <= count; ++n)
+      for (const FaultKind kind : {FaultKind::kCrashBeforeSend, FaultKind::kCrashAfterSend,
+                                   FaultKind::kCrashAfterReply, FaultKind::kFreezeAtWrite})
+        all.push_back({.subject = subject.name,
+                       .seed = workload,
+                       .workload = workload,
+                       .plan = {{.kind = kind,
+                                 .at = static_cast<std::int64_t>(n),
+                                 .arg = arg,
+                                 .for_ms = kFreezeMs}},
+                       .caught = subject.wrong});
+  };
+  add(tried.writes, 0);
+  add(tried.lease_writes, kAtLease);
   return all;
 }
 

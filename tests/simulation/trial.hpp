@@ -49,8 +49,12 @@ class Trials {
   std::map<std::pair<std::string, std::uint64_t>, RunResult> references_;
 };
 
-// Every write of the reference run, each of the three moments of a crash, and a freeze.
+// Each of the three moments of a crash, and a freeze, at every write up to these.
+struct WritesTried {
+  std::uint64_t writes = 0;
+  std::uint64_t lease_writes = 0;
+};
 std::vector<Scenario> single_faults(const Subject& subject, std::uint64_t workload,
-                                    std::uint64_t writes);
+                                    const WritesTried& tried);
 
 }  // namespace amdahl::simulation

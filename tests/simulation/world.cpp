@@ -84,9 +84,9 @@ class World {
 void World::set_up() {
   server_.write(kUser, "POST", "/api/v1/namespaces",
                 Json{{"metadata", {{"name", kNamespace}}}}.dump());
-  if (!options_.subject->definitions.empty())
+  for (const std::string& definition : options_.subject->definitions)
     server_.write(kUser, "POST", "/apis/apiextensions.k8s.io/v1/customresourcedefinitions",
-                  options_.subject->definitions);
+                  definition);
   server_.on_mutation([this](const local::Mutation& mutation) { pods_.on_mutation(mutation); });
   for (const UserStep& step : options_.subject->script(Rng(options_.workload)))
     agenda_.at(at_ms(step.at_ms), [this, step] {
@@ -170,12 +170,17 @@ void World::play(const Fault& fault) {
     case FaultKind::kCompact:
       server_.compact();
       break;
+    case FaultKind::kPagedLists:
+      server_.compact();
+      if (process != nullptr) process->wire().break_streams();
+      break;
     case FaultKind::kForeignEdit:
     case FaultKind::kForeignDelete:
       play_foreign(fault);
       break;
     case FaultKind::kPodKill:
     case FaultKind::kPodDelete:
+    case FaultKind::kPreempt:
     case FaultKind::kNodeLoss:
       pods_.play(fault);
       break;
@@ -237,6 +242,7 @@ RunResult World::run() {
                    .trace_hash = trace_.hash(),
                    .trace = trace_.take_lines(),
                    .writes = book_.writes(),
+                   .lease_writes = book_.lease_writes(),
                    .virtual_ms = end_ms};
   const auto& seen = ledger_.violations();
   result.violations.insert(result.violations.end(), seen.begin(), seen.end());

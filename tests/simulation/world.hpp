@@ -33,6 +33,7 @@ struct RunResult {
   std::uint64_t trace_hash = 0;
   std::vector<std::string> trace = {};
   std::uint64_t writes = 0;  // asked for by the operator, leases not included
+  std::uint64_t lease_writes = 0;
   std::int64_t virtual_ms = 0;
 };
 

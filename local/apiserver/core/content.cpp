@@ -4,6 +4,7 @@
 
 #include <algorithm>
 
+#include "base/json_load.hpp"
 #include "operator/kube/yaml_bounded.hpp"
 
 namespace amdahl::local {
@@ -161,6 +162,10 @@ Outcome<Body> parse_body(std::string_view bytes, BodyFormat format) {
     return body;
   }
   if (bytes.empty()) return bad_request("unexpected end of JSON input");
+  if (auto loaded = load_json(bytes)) {
+    body.value = std::move(*loaded);
+    return body;
+  }
   StrictReader reader(body);
   if (!Json::sax_parse(bytes, &reader)) {
     return bad_request(reader.complaint.empty() ? "invalid JSON" : reader.complaint);

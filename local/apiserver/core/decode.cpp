@@ -2,6 +2,8 @@
 
 #include <fmt/format.h>
 
+#include <algorithm>
+
 #include "local/apiserver/core/metadata.hpp"
 #include "local/apiserver/core/stored_object.hpp"
 #include "local/apiserver/protobuf/body.hpp"
@@ -40,9 +42,11 @@ Status cannot_be(const Request& request, const Json& object, std::string_view wh
 bool deeper_than(const Json& json, std::size_t limit) {
   if (!json.is_structured()) return false;
   if (limit == 0) return true;
-  for (const Json& one : json)
-    if (deeper_than(one, limit - 1)) return true;
-  return false;
+  if (const auto* members = json.get_ptr<const Json::object_t*>())
+    return std::ranges::any_of(
+        *members, [&](const auto& member) { return deeper_than(member.second, limit - 1); });
+  return std::ranges::any_of(json.get_ref<const Json::array_t&>(),
+                             [&](const Json& one) { return deeper_than(one, limit - 1); });
 }
 
 Status wrong_custom_kind(const Request& request, const Json& object) {
@@ -85,11 +89,13 @@ Status wrong_kind(const ServerState& state, const Request& request, const Json& 
 // A built-in kind may leave out what the path says already; a custom one may not.
 Outcome<Done> check_kind(const ServerState& state, const Request& request, Json& object) {
   const ResourceInfo& info = *request.info;
-  for (const char* key : {"apiVersion", "kind"})
+  for (const char* key : {"apiVersion", "kind"}) {
+    if (object.contains(key) && object[key].is_null()) object.erase(key);
     if (object.contains(key) && !object[key].is_string())
       return unrecognized(request, fmt::format("couldn't get version/kind; json parse error: "
                                                "{} is not a string",
                                                key));
+  }
   std::string kind = text_at(object, "kind");
   const std::string api_version = text_at(object, "apiVersion");
   if (kind.empty() && info.custom)

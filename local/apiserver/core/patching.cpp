@@ -15,19 +15,14 @@ constexpr std::string_view kMergePatch = "application/merge-patch+json";
 constexpr std::string_view kStrategicPatch = "application/strategic-merge-patch+json";
 constexpr std::string_view kApplyPatch = "application/apply-patch+yaml";
 
-// The config of an apply has to say what it is; unknown fields in it are the client's mistake.
-Outcome<Done> check_config(const ServerState& state, Request& request, const Json& config) {
+// The config of an apply has to say what it is.
+Outcome<Done> check_config(const Request& request, const Json& config) {
   const std::string version = text_at(config, "apiVersion");
   const std::string kind = text_at(config, "kind");
   const ResourceInfo& info = *request.info;
-  if (config.is_object() && (version != info.api_version() || kind != info.kind))
-    return bad_request(fmt::format("invalid object type: {}{}, Kind={}",
-                                   version.find('/') == std::string::npos ? "/" : "", version,
-                                   kind));
-  Json copy = config;
-  auto checked = check_object(state, request, std::move(copy), {});
-  if (!checked) return checked.error();
-  return match_path(request, *checked);
+  if (!config.is_object() || (version == info.api_version() && kind == info.kind)) return Done{};
+  return bad_request(fmt::format("invalid object type: {}{}, Kind={}",
+                                 version.find('/') == std::string::npos ? "/" : "", version, kind));
 }
 
 // A patch that takes the version away is not bound to one.
@@ -39,14 +34,14 @@ void keep_version(Json& object, const StoredObject& old) {
 
 Outcome<Reply> apply_patch(ServerState& state, Request& request, const ObjectPtr& old,
                            const Json& config) {
-  OUTCOME_CHECK(check_config(state, request, config));
+  OUTCOME_CHECK(check_config(request, config));
   const Json live = old ? in_version(state.rules, *request.info, parsed(*old)) : Json();
   const FieldEdit edit{.manager = request.query.field_manager,
                        .subresource = request.route.subresource,
                        .force = request.query.force.value_or(false),
                        .now = state.now};
   OUTCOME_TRY(Json merged, state.rules.apply(*request.info, old ? &live : nullptr, config, edit));
-  // What is wrong with the config was told by check_config; the rest was there before.
+  // The configuration fits its kind; what else is wrong was there before and is not this writer's.
   std::vector<std::string> told = std::move(request.warnings);
   OUTCOME_TRY(Json object, check_object(state, request, std::move(merged), {}));
   request.warnings = std::move(told);
@@ -58,6 +53,7 @@ Outcome<Reply> apply_patch(ServerState& state, Request& request, const ObjectPtr
   keep_version(object, *old);
   OUTCOME_TRY(const Written written, store_update(state, request,
                                                   {.old = old,
+                                                   .live = &live,
                                                    .subresource = request.route.subresource,
                                                    .tracked = false,
                                                    .from_patch = true},
@@ -125,9 +121,10 @@ Outcome<Reply> patch(ServerState& state, Request& request) {
   keep_version(object, *old);
   OUTCOME_TRY(
       const Written written,
-      store_update(state, request,
-                   {.old = old, .subresource = request.route.subresource, .from_patch = true},
-                   std::move(object)));
+      store_update(
+          state, request,
+          {.old = old, .live = &live, .subresource = request.route.subresource, .from_patch = true},
+          std::move(object)));
   return object_reply(state, request, 200, *written.object);
 }
 

@@ -4,6 +4,7 @@
 
 #include "base/check.hpp"
 #include "base/json_dump.hpp"
+#include "base/json_load.hpp"
 #include "local/apiserver/core/metadata.hpp"
 
 namespace amdahl::local {
@@ -64,9 +65,7 @@ ObjectPtr make_object(Json object, std::uint64_t version, PackedMap fields) {
     meta.erase("resourceVersion");
   else
     meta["resourceVersion"] = std::to_string(version);
-  std::string text = json_text(object);
-  text.shrink_to_fit();
-  return restored_object(object, std::move(text), version, std::move(fields));
+  return restored_object(object, json_text(object), version, std::move(fields));
 }
 
 ObjectPtr restored_object(const Json& object, std::string text, std::uint64_t version,
@@ -93,6 +92,10 @@ ObjectPtr with_version(const StoredObject& object, std::uint64_t version) {
 }
 
 Json parsed(const StoredObject& object) {
+  if (auto loaded = load_json(object.text)) {
+    AMDAHL_CHECK(loaded->is_object());
+    return *std::move(loaded);
+  }
   Json json = Json::parse(object.text, nullptr, false);
   AMDAHL_CHECK(json.is_object());
   return json;

@@ -97,10 +97,6 @@ TEST_CASE("apply creates, changes and repeats") {
                                  "metadata":{"name":"a"}})",
                              kApply);
   CHECK(json.body["data"]["k"] == "w");
-  const Got warned = test.call("PATCH", path, config + "bogus: 1\n", kApply);
-  REQUIRE(warned.status == 200);
-  REQUIRE(warned.reply.headers.size() == 1);
-  CHECK(warned.reply.headers[0].second == R"(299 - "unknown field \"bogus\"")");
   const Got twice = test.call("PATCH", kMaps + "/a?fieldValidation=Strict",
                               R"({"data":{"k":"1","k":"2"}})", kMerge);
   CHECK(twice.status == 400);

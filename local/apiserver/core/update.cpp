@@ -4,6 +4,7 @@
 
 #include "local/apiserver/core/decode.hpp"
 #include "local/apiserver/core/metadata.hpp"
+#include "local/apiserver/core/read.hpp"
 #include "local/apiserver/core/render.hpp"
 #include "local/apiserver/core/write.hpp"
 
@@ -158,7 +159,9 @@ void finalize_only(Json& object, const Json& old) {
 Outcome<Written> store_update(ServerState& state, const Request& request, const UpdateOf& update,
                               Json object) {
   const ResourceInfo& info = *request.info;
-  const Json old = in_version(state.rules, info, parsed(*update.old));
+  const Json read =
+      update.live != nullptr ? Json() : in_version(state.rules, info, parsed(*update.old));
+  const Json& old = update.live != nullptr ? *update.live : read;
   OUTCOME_CHECK(check_versions(request, update, metadata_of(object)));
   const bool finalizes = update.subresource == "finalize";
   if (finalizes) finalize_only(object, old);
@@ -172,7 +175,8 @@ Outcome<Written> store_update(ServerState& state, const Request& request, const 
   std::vector<Cause> causes = fixed_breaches(metadata_of(object), metadata_of(old));
   for (Cause& cause : state.rules.validate(info, update.subresource, object, &old))
     causes.push_back(std::move(cause));
-  if (!causes.empty()) return invalid(info.kind_name(), update.old->name(), std::move(causes));
+  if (!causes.empty())
+    return invalid(stored_kind(state, info), update.old->name(), std::move(causes));
   metadata_of(object)["resourceVersion"] = std::to_string(update.old->version);
   if (same_object(object, old)) return Written{update.old};
   const bool goes = goes_now(info, object, old);
@@ -185,6 +189,22 @@ Outcome<Written> store_update(ServerState& state, const Request& request, const 
   return Written{std::move(made)};
 }
 
+namespace {
+
+// A dry run shows the version that the writer named, because nothing gave the object another.
+Outcome<Reply> create_by_update(ServerState& state, const Request& request, Json object) {
+  const auto named = parse_version(text_at(metadata_of(object), "resourceVersion"));
+  metadata_of(object).erase("resourceVersion");
+  const std::string manager = request.manager();
+  state.rules.track(*request.info, nullptr, object, {.manager = manager, .now = state.now});
+  OUTCOME_TRY(const Written made, store_new(state, request, std::move(object)));
+  const bool shows = request.query.dry() && named && *named;
+  return object_reply(state, request, 201,
+                      shows ? *with_version(*made.object, **named) : *made.object);
+}
+
+}  // namespace
+
 Outcome<Reply> update(ServerState& state, Request& request) {
   OUTCOME_CHECK(check_write_options(request.query, "UpdateOptions"));
   OUTCOME_TRY(Json object, read_object(state, request));
@@ -195,11 +215,7 @@ Outcome<Reply> update(ServerState& state, Request& request) {
       return not_found(request.info->resource_name(), request.route.name);
     if (const std::string uid = text_at(metadata_of(object), "uid"); !uid.empty())
       return other_uid(*request.info, request.key(), {.wanted = uid});
-    metadata_of(object).erase("resourceVersion");
-    const std::string manager = request.manager();
-    state.rules.track(*request.info, nullptr, object, {.manager = manager, .now = state.now});
-    OUTCOME_TRY(const Written made, store_new(state, request, std::move(object)));
-    return object_reply(state, request, 201, *made.object);
+    return create_by_update(state, request, std::move(object));
   }
   OUTCOME_TRY(const Written written,
               store_update(state, request, {.old = old, .subresource = request.route.subresource},

@@ -72,12 +72,6 @@ Status exists_already(const Request& request, const StoredObject& found, bool ge
   return status;
 }
 
-// Kinds that are kept as another one are refused as that: events.
-GroupName stored_kind(const ServerState& state, const ResourceInfo& info) {
-  const ResourceInfo* kept = info.custom ? nullptr : state.rules.find_storage(info.storage);
-  return kept == nullptr ? info.kind_name() : kept->kind_name();
-}
-
 Outcome<Written> create_once(ServerState& state, const Request& request, Json object) {
   const ResourceInfo& info = *request.info;
   Json& meta = metadata_of(object);
@@ -100,6 +94,11 @@ Outcome<Written> create_once(ServerState& state, const Request& request, Json ob
 }
 
 }  // namespace
+
+GroupName stored_kind(const ServerState& state, const ResourceInfo& info) {
+  const ResourceInfo* kept = info.custom ? nullptr : state.rules.find_storage(info.storage);
+  return kept == nullptr ? info.kind_name() : kept->kind_name();
+}
 
 ObjectPtr stored_form(const ServerState& state, const ResourceInfo& info, Json object,
                       std::uint64_t version) {

@@ -18,12 +18,16 @@ Outcome<Written> store_new(ServerState& state, const Request& request, Json obje
 
 struct UpdateOf {
   ObjectPtr old = {};
+  const Json* live = nullptr;  // `old` in the version of the request, where it was read already
   std::string_view subresource = {};
   bool tracked = true;      // managed fields are written here; an apply has done it already
   bool from_patch = false;  // a changed UID is then invalid and not a failed precondition
 };
 Outcome<Written> store_update(ServerState& state, const Request& request, const UpdateOf& update,
                               Json object);
+
+// As what an object is refused. Kinds that are kept as another one are refused as that: events.
+GroupName stored_kind(const ServerState& state, const ResourceInfo& info);
 
 inline constexpr std::size_t kObjectBytesMax = std::size_t{3} << 19;  // etcd's 1.5 MiB
 

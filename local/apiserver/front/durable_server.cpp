@@ -8,6 +8,7 @@
 #include <iterator>
 #include <utility>
 
+#include "base/free_memory.hpp"
 #include "local/apiserver/core/status.hpp"
 
 namespace amdahl::local {
@@ -16,6 +17,7 @@ namespace {
 constexpr std::chrono::seconds kTick{1};
 constexpr std::chrono::seconds kDurableMax{30};  // a disk slower than this is broken
 constexpr std::chrono::milliseconds kGatherMax{5};
+constexpr std::uint64_t kBurst = 100;  // writes in a tick that leave memory worth returning
 
 Reply refused(const Status& status) {
   return {.status = status.code, .body = to_json(status).dump() + "\n"};
@@ -105,6 +107,8 @@ Task<Result<void>> DurableServer::progress(Monotonic deadline) {
 // Collects garbage, lets things expire, and moves the time that streams see.
 Task<void> DurableServer::maintain() {
   Monotonic due = clock_.monotonic();
+  std::uint64_t seen = server_.version();
+  bool busy = true;  // the start was
   for (;;) {
     const bool more = server_.tick(clock_.wall());
     after_change();
@@ -112,6 +116,9 @@ Task<void> DurableServer::maintain() {
       due = clock_.monotonic() + kTick;
       changed_.notify_all();
       if (!journal_problem_.empty() && !committing_) start_commits();  // has the disk room again?
+      const bool was_busy = std::exchange(busy, server_.version() - seen >= kBurst);
+      seen = server_.version();
+      if (was_busy && !busy) return_free_memory();
     }
     if (more) {
       co_await boost::asio::post(boost::asio::use_awaitable);

@@ -72,7 +72,11 @@ void append(std::vector<Cause>& to, std::vector<Cause> more) {
 
 // Kinds whose rules depend on the group or the scope.
 void check_by_kind(const Kind& kind, const Json* old, const Json& object, Causes& causes) {
-  if (kind.kind == "Event") return check_event(kind, object, causes);
+  if (kind.kind == "Event") {
+    check_event(kind, object, causes);
+    if (old != nullptr && !kind.group.empty()) check_new_event_update(*old, object, causes);
+    return;
+  }
   if (kind.kind == "Role" || kind.kind == "ClusterRole") return check_role(kind, object, causes);
   if (kind.kind == "RoleBinding" || kind.kind == "ClusterRoleBinding") {
     check_role_binding(kind, object, causes);
@@ -102,9 +106,23 @@ void check_deployment_status(const Json& deployment, Causes& causes) {
   }
 }
 
+// The event's own rules come first there; those of the core group are silent about metadata.
+std::vector<Cause> validate_event(const Kind& kind, const Json& event) {
+  Causes causes;
+  check_event(kind, event, causes);
+  if (kind.group.empty()) return causes.empty() ? validate_meta(kind, event) : causes.take();
+  std::vector<Cause> all = causes.take();
+  append(all, validate_meta(kind, event));
+  Causes more;
+  check_new_event(event, more);
+  append(all, more.take());
+  return all;
+}
+
 }  // namespace
 
 std::vector<Cause> validate_create(const Kind& kind, const Json& object) {
+  if (kind.builtin && kind.kind == "Event") return validate_event(kind, object);
   std::vector<Cause> all = validate_meta(kind, object);
   if (!kind.builtin) return all;
   Causes causes;
@@ -127,6 +145,7 @@ std::vector<Cause> validate_status_update(const Kind& kind, const Json& old, con
   if (!kind.builtin) return all;
   Causes causes;
   if (kind.kind == "Pod") check_pod_status_update(old, object, causes);
+  if (kind.kind == "Job") check_job_status_update(old, object, causes);
   if (kind.kind == "Deployment") check_deployment_status(object, causes);
   append(all, causes.take());
   return all;

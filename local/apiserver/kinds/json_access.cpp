@@ -4,16 +4,19 @@
 
 namespace amdahl::local {
 
+// Iterators of Json ask at every step what they iterate over; this is called too often for that.
 const Json* member(const Json& object, std::string_view name) {
-  if (!object.is_object()) return nullptr;
-  const auto found = object.find(name);
-  return found == object.end() || found->is_null() ? nullptr : &*found;
+  const auto* const members = object.get_ptr<const Json::object_t*>();
+  if (members == nullptr) return nullptr;
+  const auto found = members->find(name);
+  return found == members->end() || found->second.is_null() ? nullptr : &found->second;
 }
 
 Json* member(Json& object, std::string_view name) {
-  if (!object.is_object()) return nullptr;
-  const auto found = object.find(name);
-  return found == object.end() || found->is_null() ? nullptr : &*found;
+  auto* const members = object.get_ptr<Json::object_t*>();
+  if (members == nullptr) return nullptr;
+  const auto found = members->find(name);
+  return found == members->end() || found->second.is_null() ? nullptr : &found->second;
 }
 
 const Json* at(const Json& object, std::initializer_list<std::string_view> path) {

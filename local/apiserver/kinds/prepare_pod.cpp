@@ -25,8 +25,9 @@ bool tolerates(const Json& pod, std::string_view taint) {
 // The amount of cpu or memory, nothing when it is absent or zero: zero does not count for QoS.
 Json counted(const Json& container, std::string_view kind, std::string_view resource) {
   std::string text = text_at(container, {"resources", kind, resource});
+  if (text.empty()) return nullptr;
   const auto amount = kube::Quantity::parse(text);
-  if (text.empty() || !amount || amount->is_zero()) return nullptr;
+  if (!amount || amount->is_zero()) return nullptr;
   return text;
 }
 
@@ -84,10 +85,13 @@ void add_default_tolerations(Json& pod) {
     if (tolerated.at(i)) continue;
     Json& tolerations = (*spec)["tolerations"];
     if (!tolerations.is_array()) tolerations = Json::array();
-    tolerations.push_back({{"key", taints.at(i)},
-                           {"operator", "Exists"},
-                           {"effect", "NoExecute"},
-                           {"tolerationSeconds", kTolerationSeconds}});
+    // A copy of a tree is much cheaper than its making, and this is for every pod.
+    static const Json kToleration = {{"key", ""},
+                                     {"operator", "Exists"},
+                                     {"effect", "NoExecute"},
+                                     {"tolerationSeconds", kTolerationSeconds}};
+    tolerations.push_back(kToleration);
+    tolerations.back()["key"] = taints.at(i);
   }
 }
 

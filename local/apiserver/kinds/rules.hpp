@@ -39,13 +39,17 @@ void check_config_map_update(const Json& old, const Json& config_map, Causes& ca
 void check_secret(const Json& secret, Causes& causes);
 void check_secret_update(const Json& old, const Json& secret, Causes& causes);
 void check_node(const Json& node, Causes& causes);
-void check_event(const Kind& kind, const Json& event, Causes& causes);
 void check_lease(const Json& lease, Causes& causes);
 void check_priority_class(const Json& priority_class, Causes& causes);
 void check_priority_class_update(const Json& old, const Json& priority_class, Causes& causes);
 void check_volume_claim(const Json& claim, Causes& causes);
 void check_endpoints(const Json& endpoints, Causes& causes);
 void check_endpoint_slice(const Json& slice, Causes& causes);
+
+// rules_event.cpp: what holds for every event; what events.k8s.io asks for beyond that.
+void check_event(const Kind& kind, const Json& event, Causes& causes);
+void check_new_event(const Json& event, Causes& causes);
+void check_new_event_update(const Json& old, const Json& event, Causes& causes);
 
 // rules_service.cpp
 void check_service(const Json& service, Causes& causes);
@@ -55,8 +59,17 @@ void check_service_update(const Json& old, const Json& service, Causes& causes);
 void check_deployment(const Json& deployment, Causes& causes);
 void check_replica_set(const Json& set, Causes& causes);
 void check_selector_update(const Json& old, const Json& object, Causes& causes);
+// Parts that jobs share: what a valid selector selects; template labels that it misses; a member of
+// the spec that may not change.
+bool is_valid_selector(const Json& selector);
+bool selects(const Json& selector, const Json& labels);
+void check_template_labels(const Json& object, Causes& causes);
+void check_fixed_spec(const Json& old, const Json& object, std::string_view name, Causes& causes);
+
+// rules_job.cpp, rules_job_status.cpp
 void check_job(const Json& job, Causes& causes);
 void check_job_update(const Json& old, const Json& job, Causes& causes);
+void check_job_status_update(const Json& old, const Json& job, Causes& causes);
 
 // rules_rbac.cpp
 void check_role(const Kind& kind, const Json& role, Causes& causes);

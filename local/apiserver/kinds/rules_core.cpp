@@ -128,33 +128,6 @@ void check_node(const Json& node, Causes& causes) {
   }
 }
 
-void check_event(const Kind& kind, const Json& event, Causes& causes) {
-  const bool is_core = kind.group.empty();
-  const std::string time = text_at(event, {"eventTime"});
-  const std::string_view object = is_core ? "involvedObject" : "regarding";
-  const std::string ns = text_at(event, {object, "namespace"});
-  const bool matches = ns == text_at(event, {"metadata", "namespace"}) ||
-                       (ns.empty() && text_at(event, {"metadata", "namespace"}) == "default");
-  if (!matches) {
-    causes.invalid(FieldPath("involvedObject.namespace"), ns, "does not match event.namespace");
-  }
-  if (!is_core) {
-    if (time.empty()) causes.required(FieldPath("eventTime"));
-    const std::string type = text_at(event, {"type"});
-    if (type != "Normal" && type != "Warning") {
-      causes.invalid(FieldPath("type"), "", "has invalid value: " + type);
-    }
-  }
-  if (time.empty()) return;
-  const std::string_view reporter = is_core ? "reportingComponent" : "reportingController";
-  const std::string controller = text_at(event, {reporter});
-  if (controller.empty()) causes.required(FieldPath(std::string(reporter)));
-  causes.invalid(FieldPath(std::string(reporter)), controller, qualified_name_errors(controller));
-  for (const std::string name : {"reportingInstance", "action", "reason"}) {
-    if (text_at(event, {name}).empty()) causes.required(FieldPath(name));
-  }
-}
-
 void check_lease(const Json& lease, Causes& causes) {
   const FieldPath path("spec");
   const Json& spec = map_at(lease, {"spec"});

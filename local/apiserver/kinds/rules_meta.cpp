@@ -15,7 +15,13 @@ namespace {
 
 constexpr std::size_t kAnnotationBytesMax = 256U << 10U;
 
+// Of events of the core group only that is checked which is checked of every object.
+bool is_core_event(const Kind& kind) {
+  return kind.builtin && kind.kind == "Event" && kind.group.empty();
+}
+
 NameErrors name_errors(const Kind& kind, std::string_view name) {
+  if (is_core_event(kind)) return path_segment_errors(name);
   if (!kind.builtin) return dns_subdomain_errors(name);
   if (kind.kind == "Namespace") return dns_label_errors(name);
   if (kind.kind == "Service") return dns_1035_errors(name);
@@ -118,7 +124,7 @@ void check_finalizers(const Kind& kind, const FieldPath& path, const Json& final
   if (orphan && foreground) {
     causes.invalid(path, finalizers, "finalizer orphan and foregroundDeletion cannot be both set");
   }
-  for (std::size_t i = 0; kind.builtin && i < finalizers.size(); ++i) {
+  for (std::size_t i = 0; kind.builtin && !is_core_event(kind) && i < finalizers.size(); ++i) {
     if (!finalizers[i].is_string()) continue;
     const auto& text = finalizers[i].get_ref<const std::string&>();
     const bool standard = text == "orphan" || text == "foregroundDeletion" || text == "kubernetes";

@@ -1,4 +1,4 @@
-// Rules of deployments, replica sets and jobs; see rules.hpp.
+// Rules of deployments and replica sets; see rules.hpp.
 #include <algorithm>
 #include <string>
 #include <string_view>
@@ -23,40 +23,9 @@ bool expression_matches(const Json& expression, const Json& labels) {
   return op == "DoesNotExist" && !has;
 }
 
-bool selects(const Json& selector, const Json& labels) {
-  for (const auto& [key, value] : map_at(selector, {"matchLabels"}).items()) {
-    if (!labels.contains(key) || labels[key] != value) return false;
-  }
-  return std::ranges::all_of(list_at(selector, {"matchExpressions"}), [&](const Json& expression) {
-    return expression_matches(expression, labels);
-  });
-}
-
 bool is_empty_selector(const Json& selector) {
   return map_at(selector, {"matchLabels"}).empty() &&
          list_at(selector, {"matchExpressions"}).empty();
-}
-
-bool is_valid_selector(const Json& selector) {
-  Causes causes;
-  check_label_selector(FieldPath(), selector, causes);
-  return causes.empty();
-}
-
-void check_template_labels(const Json& object, Causes& causes) {
-  const Json* selector = at(object, {"spec", "selector"});
-  if (selector != nullptr && !is_valid_selector(*selector)) {
-    return causes.invalid(FieldPath("spec.selector"), *selector, "invalid label selector");
-  }
-  const Json* labels = at(object, {"spec", "template", "metadata", "labels"});
-  const bool empty = selector == nullptr || is_empty_selector(*selector);
-  // An absent selector selects nothing; an empty one is refused elsewhere.
-  const bool selected = selector != nullptr &&
-                        (empty || selects(*selector, labels == nullptr ? Json::object() : *labels));
-  if (!selected) {
-    causes.invalid(FieldPath("spec.template.metadata.labels"), labels == nullptr ? Json() : *labels,
-                   "`selector` does not match template `labels`");
-  }
 }
 
 void check_selector(const Json& object, std::string_view what, Causes& causes) {
@@ -69,22 +38,66 @@ void check_selector(const Json& object, std::string_view what, Causes& causes) {
   }
 }
 
+void check_replicated_template(const Json& object, Causes& causes) {
+  const FieldPath path("spec.template");
+  const Json& pod = map_at(object, {"spec", "template"});
+  check_template_labels(object, causes);
+  check_pod_template(path, pod, causes);
+  const std::string restart = text_at(pod, {"spec", "restartPolicy"});
+  if (restart == "Never" || restart == "OnFailure") {
+    causes.not_supported(path.child("spec").child("restartPolicy"), restart, {"Always"});
+  }
+  if (at(pod, {"spec", "activeDeadlineSeconds"}) != nullptr) {
+    causes.forbidden(path.child("spec").child("activeDeadlineSeconds"),
+                     "activeDeadlineSeconds in ReplicaSet is not Supported");
+  }
+}
+
 void check_replicated(const Json& object, std::string_view what, Causes& causes) {
   const FieldPath path("spec");
   const Json& spec = map_at(object, {"spec"});
   causes.not_negative(path, spec, "replicas");
   check_selector(object, what, causes);
-  check_template_labels(object, causes);
-  check_pod_template(path.child("template"), map_at(spec, {"template"}), causes);
-  const std::string restart = text_at(spec, {"template", "spec", "restartPolicy"});
-  if (restart != "Always" && (restart == "Never" || restart == "OnFailure")) {
-    causes.not_supported(path.child("template").child("spec").child("restartPolicy"), restart,
-                         {"Always"});
+  const Json* selector = member(spec, "selector");
+  if (selector != nullptr && !is_valid_selector(*selector)) {
+    causes.invalid(path.child("selector"), *selector, "invalid label selector");
+  } else {
+    check_replicated_template(object, causes);
   }
   causes.not_negative(path, spec, "minReadySeconds");
 }
 
-void check_immutable(const Json& old, const Json& object, std::string_view name, Causes& causes) {
+}  // namespace
+
+bool selects(const Json& selector, const Json& labels) {
+  for (const auto& [key, value] : map_at(selector, {"matchLabels"}).items()) {
+    if (!labels.contains(key) || labels[key] != value) return false;
+  }
+  return std::ranges::all_of(list_at(selector, {"matchExpressions"}), [&](const Json& expression) {
+    return expression_matches(expression, labels);
+  });
+}
+
+bool is_valid_selector(const Json& selector) {
+  Causes causes;
+  check_label_selector(FieldPath(), selector, causes);
+  return causes.empty();
+}
+
+void check_template_labels(const Json& object, Causes& causes) {
+  const Json* selector = at(object, {"spec", "selector"});
+  const Json* labels = at(object, {"spec", "template", "metadata", "labels"});
+  const bool empty = selector == nullptr || is_empty_selector(*selector);
+  // An absent selector selects nothing; an empty one is refused elsewhere.
+  const bool selected = selector != nullptr &&
+                        (empty || selects(*selector, labels == nullptr ? Json::object() : *labels));
+  if (!selected) {
+    causes.invalid(FieldPath("spec.template.metadata.labels"), labels == nullptr ? Json() : *labels,
+                   "`selector` does not match template `labels`");
+  }
+}
+
+void check_fixed_spec(const Json& old, const Json& object, std::string_view name, Causes& causes) {
   const Json* before = at(old, {"spec", name});
   const Json* now = at(object, {"spec", name});
   const bool same = (before == nullptr || now == nullptr) ? before == now : *before == *now;
@@ -93,8 +106,6 @@ void check_immutable(const Json& old, const Json& object, std::string_view name,
                    "field is immutable");
   }
 }
-
-}  // namespace
 
 void check_label_selector(const FieldPath& path, const Json& selector, Causes& causes) {
   check_labels(path.child("matchLabels"), map_at(selector, {"matchLabels"}), causes);
@@ -133,7 +144,15 @@ void check_deployment(const Json& deployment, Causes& causes) {
     causes.forbidden(FieldPath("spec.strategy.rollingUpdate"),
                      "may not be specified when strategy `type` is 'Recreate'");
   }
-  causes.not_negative(FieldPath("spec"), map_at(deployment, {"spec"}), "revisionHistoryLimit");
+  const FieldPath path("spec");
+  const Json& spec = map_at(deployment, {"spec"});
+  causes.not_negative(path, spec, "revisionHistoryLimit");
+  causes.not_negative(path, spec, "progressDeadlineSeconds");
+  const auto deadline = number_at(spec, {"progressDeadlineSeconds"});
+  if (deadline && *deadline <= number_at(spec, {"minReadySeconds"}).value_or(0)) {
+    causes.invalid(path.child("progressDeadlineSeconds"), *deadline,
+                   "must be greater than minReadySeconds");
+  }
 }
 
 void check_replica_set(const Json& set, Causes& causes) {
@@ -141,41 +160,7 @@ void check_replica_set(const Json& set, Causes& causes) {
 }
 
 void check_selector_update(const Json& old, const Json& object, Causes& causes) {
-  check_immutable(old, object, "selector", causes);
-}
-
-void check_job(const Json& job, Causes& causes) {
-  const FieldPath path("spec");
-  const Json& spec = map_at(job, {"spec"});
-  for (const std::string_view name : {"parallelism", "completions", "activeDeadlineSeconds",
-                                      "backoffLimit", "ttlSecondsAfterFinished"}) {
-    causes.not_negative(path, spec, name);
-  }
-  const std::string mode = text_at(spec, {"completionMode"});
-  causes.one_of(path.child("completionMode"), mode, {"NonIndexed", "Indexed"});
-  if (mode == "Indexed" && member(spec, "completions") == nullptr) {
-    causes.required(path.child("completions"), "when completion mode is Indexed");
-  }
-  check_template_labels(job, causes);
-  check_pod_template(path.child("template"), map_at(spec, {"template"}), causes);
-  const FieldPath restart = path.child("template").child("spec").child("restartPolicy");
-  if (text_at(spec, {"template", "spec", "restartPolicy"}) == "Always") {
-    causes.required(restart, "valid values: \"OnFailure\", \"Never\"");
-  }
-}
-
-void check_job_update(const Json& old, const Json& job, Causes& causes) {
-  check_job(job, causes);
-  const bool indexed = text_at(job, {"spec", "completionMode"}) == "Indexed";
-  if (!indexed) check_immutable(old, job, "completions", causes);
-  for (const std::string_view name :
-       {"selector", "completionMode", "podFailurePolicy", "backoffLimitPerIndex"}) {
-    check_immutable(old, job, name, causes);
-  }
-  // A suspended job that has not started may still be scheduled differently.
-  const bool may_change =
-      flag_at(old, {"spec", "suspend"}) && at(old, {"status", "startTime"}) == nullptr;
-  if (!may_change) check_immutable(old, job, "template", causes);
+  check_fixed_spec(old, object, "selector", causes);
 }
 
 }  // namespace amdahl::local

@@ -12,6 +12,13 @@ namespace amdahl::local {
 
 namespace {
 
+ScalarType scalar_type(std::string_view type, std::string_view format) {
+  if (type == "integer" || type == "number") return ScalarType::kNumber;
+  if (type == "boolean") return ScalarType::kFlag;
+  const bool text = type == "string" && (format.empty() || format == "byte");
+  return text ? ScalarType::kText : ScalarType::kAny;
+}
+
 // Names of the schemas around the place that is being read: where one returns, the circle is cut.
 using Around = std::vector<std::string_view>;
 
@@ -55,6 +62,7 @@ class ShapeReader {
     if (type == "array") return read_list(schema, shape);
     if (schema.contains("oneOf") || (!type.empty() && type != "object")) {
       shape.kind = MergeKind::kScalar;
+      shape.scalar = scalar_type(type, text_at(schema, {"format"}));
       return;
     }
     if (const Json* values = at(schema, {"additionalProperties"}); values != nullptr) {
@@ -64,6 +72,7 @@ class ShapeReader {
     for (const auto& [name, property] : map_at(schema, {"properties"}).items()) {
       shape.kind = MergeKind::kObject;
       shape.fields[name] = read(property);
+      shape.closed = !schema.contains("additionalProperties");
     }
     if (text_at(schema, {"x-kubernetes-map-type"}) == "atomic") shape.kind = MergeKind::kAtomic;
   }
@@ -71,6 +80,7 @@ class ShapeReader {
   void read_list(const Json& schema, MergeShape& shape) {
     const std::string type = text_at(schema, {"x-kubernetes-list-type"});
     shape.kind = MergeKind::kAtomic;
+    shape.list = true;
     if (type == "set") shape.kind = MergeKind::kSetList;
     if (type == "map") shape.kind = MergeKind::kMapList;
     const Json& items = schema.at("items");

@@ -27,9 +27,15 @@ enum class MergeKind : std::uint8_t {
   kMapList,  // a list of objects told apart by `keys`
 };
 
+// What an applied configuration may have at a kScalar.
+enum class ScalarType : std::uint8_t { kAny, kNumber, kText, kFlag };
+
 struct MergeShape {
   MergeKind kind = MergeKind::kUntyped;
-  std::map<std::string, MergeShapePtr, std::less<>> fields = {};  // of kObject: the known names
+  ScalarType scalar = ScalarType::kAny;
+  bool closed = false;  // of an object, also of one that is kAtomic: there are no other fields
+  bool list = false;    // of kAtomic: a list
+  std::map<std::string, MergeShapePtr, std::less<>> fields = {};  // of an object: the known names
   MergeShapePtr item = {};  // of a list's items, or of a map's values under any other name
   std::vector<std::string> keys = {};                       // of kMapList
   std::map<std::string, nlohmann::json> key_defaults = {};  // a key left out has this value

@@ -143,6 +143,7 @@ Result<ApplyOutcome> server_side_apply(const FieldRules& rules, const FieldWrite
   TRY(check_depth(before, "the object"));
   TRY(ManagedFields entries, tracked_entries(rules, writer, live, before));
   const ManagedFields stored = entries;
+  drop_other_groups(entries, writer);
   const FieldManager self = manager_of(writer, WriteOperation::kApply);
   if (find_entry(entries, self) == nullptr) entries.push_back({.manager = self});
   ManagedEntry& entry = *find_entry(entries, self);

@@ -231,7 +231,7 @@ TEST_CASE("Apply refuses a configuration that may not be applied") {
   CHECK_THAT(stored.refusal("a", R"({"metadata":{"finalizers":{}}})"),
              Catch::EndsWith(".metadata.finalizers: expected list, got object"));
   CHECK_THAT(stored.refusal("a", R"({"spec":{"replicas":[]}})"),
-             Catch::EndsWith(".spec.replicas: expected a scalar, got array"));
+             Catch::EndsWith(".spec.replicas: expected any scalar, got array"));
   const FieldWriter writer{.manager = "a", .api_version = "x/v2"};
   const auto version = server_side_apply({}, writer, nullptr, Json{{"apiVersion", "x/v1"}}, false);
   REQUIRE_FALSE(version.has_value());

@@ -3,7 +3,6 @@
 #include <optional>
 #include <string_view>
 #include <unordered_map>
-#include <unordered_set>
 
 #include "local/apiserver/patch/path_element.hpp"
 
@@ -11,52 +10,6 @@ namespace amdahl::local {
 
 // NOLINTBEGIN(misc-no-recursion): values are at most kDepthMax deep.
 namespace {
-
-Result<void> check_value(const Json& value, const MergeShape* shape, FieldPath& path);
-
-template <class... Args>
-std::unexpected<Error> complaint(const FieldPath& path, fmt::format_string<Args...> format,
-                                 Args&&... args) {
-  return fail(Errc::kTerminal, "{}: {}", shown_path(path),
-              fmt::format(format, std::forward<Args>(args)...));
-}
-
-Result<void> check_items(const Json& list, const MergeShape& shape, FieldPath& path) {
-  std::unordered_set<std::string> seen;
-  for (std::size_t i = 0; i < list.size(); ++i) {
-    auto element = item_element(shape, list[i]);
-    if (!element) return complaint(path, "element {}: {}", i, element.error().context);
-    if (!seen.insert(*element).second)
-      return complaint(path, "duplicate entries for key {}", shown_element(*element));
-    path.push_back(std::move(*element));
-    TRY(check_value(list[i], shape.item.get(), path));
-    path.pop_back();
-  }
-  return {};
-}
-
-Result<void> check_members(const Json& object, const MergeShape* shape, FieldPath& path) {
-  for (const auto& [name, value] : object.items()) {
-    path.push_back(member_element(name));
-    TRY(check_value(value, member_shape(shape, name), path));
-    path.pop_back();
-  }
-  return {};
-}
-
-Result<void> check_value(const Json& value, const MergeShape* shape, FieldPath& path) {
-  if (value.is_null()) return {};
-  const MergeKind kind = shape == nullptr ? MergeKind::kUntyped : shape->kind;
-  if (kind == MergeKind::kObject && !value.is_object())
-    return complaint(path, "expected map, got {}", value.type_name());
-  const bool list = kind == MergeKind::kSetList || kind == MergeKind::kMapList;
-  if (list && !value.is_array()) return complaint(path, "expected list, got {}", value.type_name());
-  if (kind == MergeKind::kScalar && value.is_structured())
-    return complaint(path, "expected a scalar, got {}", value.type_name());
-  if (list) return check_items(value, *shape, path);
-  return form_of(shape, value) == Form::kMembers ? check_members(value, shape, path)
-                                                 : Result<void>();
-}
 
 Json merged_members(Json live, const Json& configuration, const MergeShape* shape) {
   for (const auto& [name, value] : configuration.items()) {
@@ -157,11 +110,6 @@ std::optional<Json> remaining(Json& child, const FieldSet* gone, const MergeShap
 }
 
 }  // namespace
-
-Result<void> check_configuration(const Json& configuration, const MergeShape* shape) {
-  FieldPath path;
-  return check_value(configuration, shape, path);
-}
 
 Json merged(Json live, const Json& configuration, const MergeShape* shape) {
   const Form form = form_of(shape, live);

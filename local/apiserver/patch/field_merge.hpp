@@ -9,7 +9,8 @@
 
 namespace amdahl::local {
 
-// Kinds of values fit the shape, and items of lists are told apart by keys that occur once.
+// Fields are declared, kinds of values fit the shape, and items of lists are told apart by keys
+// that occur once.
 Result<void> check_configuration(const Json& configuration, const MergeShape* shape);
 
 // The configuration wins where both have a value; null wins over a scalar and leaves objects and

@@ -6,15 +6,14 @@
 
 namespace amdahl::local {
 
-// NOLINTBEGIN(misc-no-recursion): values are at most kDepthMax deep.
-namespace {
-
-// The form, or kLeaf for a list whose items cannot be told apart.
 Form usable_form(const MergeShape* shape, const Json& value) {
   const Form form = form_of(shape, value);
   const bool list = form == Form::kSet || form == Form::kKeyed;
   return list && !item_elements(*shape, value) ? Form::kLeaf : form;
 }
+
+// NOLINTBEGIN(misc-no-recursion): values are at most kDepthMax deep.
+namespace {
 
 FieldSet node_of(const Json& value, const MergeShape* shape);
 

@@ -9,6 +9,9 @@
 
 namespace amdahl::local {
 
+// What a value is where it stands; a list whose items cannot be told apart is one leaf.
+Form usable_form(const MergeShape* shape, const Json& value);
+
 // The fields an applied configuration speaks about: leaves, entries of maps, items of lists, and
 // null or empty members.
 FieldSet fields_of(const Json& value, const MergeShape* shape);

@@ -50,18 +50,6 @@ Result<ManagedEntry> decode_entry(const Json& json, std::size_t index) {
   return entry;
 }
 
-Json encode_entry(const ManagedEntry& entry) {
-  const bool apply = entry.manager.operation == WriteOperation::kApply;
-  Json json{{"apiVersion", entry.manager.api_version},
-            {"fieldsType", "FieldsV1"},
-            {"fieldsV1", entry.fields.to_fields_v1()},
-            {"manager", entry.manager.name},
-            {"operation", apply ? kApplyName : kUpdateName}};
-  if (!entry.manager.subresource.empty()) json["subresource"] = entry.manager.subresource;
-  if (entry.time) json["time"] = format_time(*entry.time);
-  return json;
-}
-
 // Times count in seconds, as they are written.
 std::int64_t seconds_of(const ManagedEntry& entry) {
   if (!entry.time) return 0;
@@ -127,10 +115,24 @@ Result<ManagedFields> decode_managed_fields(const Json& list) {
   return entries;
 }
 
+Json encode_entry(const FieldManager& manager, const std::optional<WallTime>& time,
+                  Json fields_v1) {
+  Json json = Json::object();
+  json["apiVersion"] = manager.api_version;
+  json["fieldsType"] = "FieldsV1";
+  json["fieldsV1"] = std::move(fields_v1);
+  json["manager"] = manager.name;
+  json["operation"] = manager.operation == WriteOperation::kApply ? kApplyName : kUpdateName;
+  if (!manager.subresource.empty()) json["subresource"] = manager.subresource;
+  if (time) json["time"] = format_time(*time);
+  return json;
+}
+
 Json encode_managed_fields(ManagedFields entries) {
   std::ranges::sort(entries, written_before);
   Json list = Json::array();
-  for (const ManagedEntry& entry : entries) list.push_back(encode_entry(entry));
+  for (const ManagedEntry& entry : entries)
+    list.push_back(encode_entry(entry.manager, entry.time, entry.fields.to_fields_v1()));
   return list;
 }
 

@@ -46,6 +46,8 @@ using ManagedFields = std::vector<ManagedEntry>;
 Result<ManagedFields> decode_managed_fields(const Json& list);
 // Appliers first, each group by time; the list is empty when there are no entries.
 Json encode_managed_fields(ManagedFields entries);
+// One entry of that list, whose fields are known as FieldsV1.
+Json encode_entry(const FieldManager& manager, const std::optional<WallTime>& time, Json fields_v1);
 
 // The entry of a manager; null when it has none.
 ManagedEntry* find_entry(ManagedFields& entries, const FieldManager& manager);

@@ -42,11 +42,15 @@ const FieldSet& unowned_fields() {
   return fields;
 }
 
+const FieldSet& managed_fields_tree() {
+  static const FieldSet fields = FieldSet::of({{"metadata", "managedFields"}});
+  return fields;
+}
+
 FieldComparison owned_difference(const FieldRules& rules, const Json& before, const Json& after) {
   FieldComparison difference = compared(&before, &after, rules.shape);
-  static const FieldSet ownership = FieldSet::of({{"metadata", "managedFields"}});
   difference.ignore(rules.reset_fields);
-  difference.ignore(ownership);
+  difference.ignore(managed_fields_tree());
   return difference;
 }
 
@@ -55,6 +59,16 @@ FieldManager manager_of(const FieldWriter& writer, WriteOperation operation) {
           .operation = operation,
           .api_version = writer.api_version,
           .subresource = writer.subresource};
+}
+
+void drop_other_groups(ManagedFields& entries, const FieldWriter& writer) {
+  const auto group_of = [](std::string_view api_version) {
+    const std::size_t slash = api_version.find('/');
+    return slash == std::string_view::npos ? std::string_view() : api_version.substr(0, slash);
+  };
+  std::erase_if(entries, [&](const ManagedEntry& entry) {
+    return group_of(entry.manager.api_version) != group_of(writer.api_version);
+  });
 }
 
 void take_fields(ManagedFields& entries, const FieldComparison& difference,

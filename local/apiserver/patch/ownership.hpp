@@ -17,12 +17,17 @@ void set_managed_fields(Json& object, Json list);
 
 // Fields nobody owns: names, versions and what the server writes.
 const FieldSet& unowned_fields();
+// metadata.managedFields themselves.
+const FieldSet& managed_fields_tree();
 
 // The difference of two objects without managedFields and reset fields.
 FieldComparison owned_difference(const FieldRules& rules, const Json& before, const Json& after);
 
 FieldManager manager_of(const FieldWriter& writer, WriteOperation operation);
 
+// Drops what was written through another group of the kind (events have two): there is no telling
+// which fields of this group those are.
+void drop_other_groups(ManagedFields& entries, const FieldWriter& writer);
 // Takes changed and removed fields from every entry but the one of `except`.
 void take_fields(ManagedFields& entries, const FieldComparison& difference,
                  const FieldManager* except);

@@ -21,11 +21,13 @@ std::size_t depth_of(const Json& value, std::size_t limit) {
   if (!value.is_structured()) return 0;
   if (limit == 0) return 1;
   std::size_t below = 0;
-  for (const Json& child : value) {
-    if (!child.is_structured()) continue;
-    below = std::max(below, depth_of(child, limit - 1));
-    if (below > limit - 1) break;
-  }
+  const auto look_into = [&](const Json& child) {
+    if (child.is_structured() && below < limit) below = std::max(below, depth_of(child, limit - 1));
+  };
+  if (const auto* members = value.get_ptr<const Json::object_t*>())
+    for (const auto& [name, child] : *members) look_into(child);
+  else
+    for (const Json& child : value.get_ref<const Json::array_t&>()) look_into(child);
   return below + 1;
 }
 

@@ -76,6 +76,14 @@ Result<std::string> keyed_element(const MergeShape& list, const Json& item) {
   return key_text(keys);
 }
 
+// As Kubernetes shows a key: members of an object without anything around them.
+std::string shown_key(const Json& key) {
+  if (!key.is_object()) return text_of(key);
+  std::string text;
+  for (const auto& [name, value] : key.items()) text += fmt::format("{}={}", name, text_of(value));
+  return text;
+}
+
 Json parsed(std::string_view text) {
   return Json::parse(text.begin(), text.end(), nullptr, false);
 }
@@ -136,7 +144,7 @@ std::string shown_element(const std::string& element) {
   const Json keys = parsed(rest);
   for (const auto& [name, value] : keys.items()) {
     if (!text.empty()) text += ',';
-    text += fmt::format("{}={}", name, text_of(value));
+    text += fmt::format("{}={}", name, shown_key(value));
   }
   return "[" + text + "]";
 }

@@ -1,3 +1,4 @@
+#include "local/apiserver/patch/created_fields.hpp"
 #include "local/apiserver/patch/ownership.hpp"
 
 namespace amdahl::local {
@@ -26,6 +27,15 @@ ManagedFields entries_to_start_from(const FieldWriter& writer, const Json* live,
   return stored_entries(live);
 }
 
+void give_all(const FieldRules& rules, const FieldWriter& writer, Json& created) {
+  Json list = Json::array();
+  Json fields = created_fields(rules, created);
+  if (!fields.empty())
+    list.push_back(
+        encode_entry(manager_of(writer, WriteOperation::kUpdate), writer.now, std::move(fields)));
+  set_managed_fields(created, std::move(list));
+}
+
 }  // namespace
 
 Result<void> track_update(const FieldRules& rules, const FieldWriter& writer, const Json* live,
@@ -38,6 +48,10 @@ Result<void> track_update(const FieldRules& rules, const FieldWriter& writer, co
     written = without_managed_fields(std::move(written));
     return {};
   }
+  if (entries.empty()) {
+    give_all(rules, writer, written);
+    return {};
+  }
   const Json nothing = Json::object();
   const Json& unset = rules.unset != nullptr ? *rules.unset : nothing;
   FieldComparison difference = owned_difference(rules, live != nullptr ? *live : unset, written);
@@ -45,6 +59,7 @@ Result<void> track_update(const FieldRules& rules, const FieldWriter& writer, co
     set_managed_fields(written, managed_fields_of(*live));
     return {};
   }
+  drop_other_groups(entries, writer);
   take_fields(entries, difference, nullptr);
   difference.modified.add(std::move(difference.added));
   give_fields(entries, writer, std::move(difference.modified));

@@ -136,4 +136,16 @@ TEST_CASE("A new object does not own what an empty one shows") {
   CHECK(stored.owned("a", WriteOperation::kUpdate) == R"({"f:spec":{"f:x":{}}})");
 }
 
+TEST_CASE("A write through another group of the kind ends what the first one knew") {
+  const FieldRules rules = {};
+  Json first = Json::parse(R"({"metadata":{"name":"a"},"note":"x"})");
+  REQUIRE(track_update(rules, {.manager = "m", .api_version = "events.k8s.io/v1"}, nullptr, first));
+  Json second = first;
+  second["reason"] = "y";
+  REQUIRE(track_update(rules, {.manager = "m", .api_version = "v1"}, &first, second));
+  REQUIRE(managed_fields_of(second).size() == 1);
+  CHECK(managed_fields_of(second)[0]["apiVersion"] == "v1");
+  CHECK(managed_fields_of(second)[0]["fieldsV1"] == Json::parse(R"({"f:reason":{}})"));
+}
+
 }  // namespace amdahl::local

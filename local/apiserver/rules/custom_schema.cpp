@@ -77,9 +77,15 @@ void default_custom(const Schema& schema, Json& object) {
 }
 
 std::vector<Cause> validate_custom(const Schema& schema, const Json& object, const Json* old,
-                                   bool status_only) {
-  if (status_only && old != nullptr) return validate_status(schema, object, *old);
-  return validate(schema, object, old);
+                                   std::vector<Cause> of_metadata) {
+  return validate(schema, object, old, std::move(of_metadata));
+}
+
+std::vector<Cause> validate_custom_status(const Schema& schema, const Json& object, const Json& old,
+                                          std::vector<Cause> of_metadata) {
+  std::vector<Cause> causes = std::move(of_metadata);
+  std::ranges::move(validate_status(schema, object, old), std::back_inserter(causes));
+  return causes;
 }
 
 }  // namespace amdahl::local

@@ -24,8 +24,12 @@ std::vector<Cause> validate_crd_schemas(const Json& crd);
 // Drops what the schema does not know; the texts say what.
 Outcome<std::vector<std::string>> decode_custom(const Schema& schema, Json& object);
 void default_custom(const Schema& schema, Json& object);
-// `old` is null for a new object; through the status subresource other rules hold.
+// `old` is null for a new object. Causes found in metadata come first, and may keep rules from
+// running.
 std::vector<Cause> validate_custom(const Schema& schema, const Json& object, const Json* old,
-                                   bool status_only);
+                                   std::vector<Cause> of_metadata);
+// The same through the status subresource, where other rules hold.
+std::vector<Cause> validate_custom_status(const Schema& schema, const Json& object, const Json& old,
+                                          std::vector<Cause> of_metadata);
 
 }  // namespace amdahl::local

@@ -11,6 +11,7 @@
 #include <optional>
 #include <string>
 #include <string_view>
+#include <unordered_map>
 #include <vector>
 
 #include "local/apiserver/core/kind_rules.hpp"
@@ -93,6 +94,7 @@ class ServedKinds final : public KindRules {
   KindTable kinds_;
   std::map<std::string, Served, std::less<>> served_;                // by "group/version/plural"
   std::map<std::string, const ResourceInfo*, std::less<>> kept_in_;  // by storage
+  std::unordered_map<const ResourceInfo*, const Served*> by_info_;
 };
 
 }  // namespace amdahl::local

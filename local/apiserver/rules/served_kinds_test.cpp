@@ -133,6 +133,11 @@ TEST_CASE("ServedKinds: server-side apply knows owners and conflicts") {
   CHECK(conflict.status == 409);
   CHECK(message_of(conflict).find("conflict with \"one\"") != std::string::npos);
   CHECK(cluster.patch(map + "?fieldManager=two&force=true", type, other).status == 200);
+  const auto undeclared = cluster.patch(map + "?fieldManager=two", type, other + "bogus: 1\n");
+  CHECK(undeclared.status == 500);
+  CHECK(message_of(undeclared) ==
+        "failed to create typed patch object (/m; /v1, Kind=ConfigMap): .bogus: field not declared "
+        "in schema");
 }
 
 TEST_CASE("ServedKinds: reviews answer for who asks") {

@@ -1,13 +1,46 @@
 #include "local/apiserver/schema/merge_shape_of.hpp"
 
 #include <unordered_map>
+#include <utility>
 
 namespace amdahl::local {
 namespace {
 
-MergeShapePtr of_kind(MergeKind kind) {
+MergeShapePtr scalar_of(ScalarType type) {
   auto made = std::make_shared<MergeShape>();
-  made->kind = kind;
+  made->kind = MergeKind::kScalar;
+  made->scalar = type;
+  return made;
+}
+
+ScalarType scalar_type(const Schema& schema) {
+  switch (schema.type) {
+    case SchemaType::kInteger:
+    case SchemaType::kNumber:
+      return ScalarType::kNumber;
+    case SchemaType::kBoolean:
+      return ScalarType::kFlag;
+    case SchemaType::kString: {
+      const std::string& format = schema.checks.format_name;
+      return format.empty() || format == "byte" ? ScalarType::kText : ScalarType::kAny;
+    }
+    case SchemaType::kNone:
+    case SchemaType::kArray:
+    case SchemaType::kObject:
+      break;
+  }
+  return ScalarType::kAny;
+}
+
+// An owner reference is one value: x-kubernetes-map-type atomic.
+MergeShapePtr owner_shape() {
+  auto made = std::make_shared<MergeShape>();
+  made->kind = MergeKind::kAtomic;
+  made->closed = true;
+  for (const std::string_view name : {"apiVersion", "kind", "name", "uid"})
+    made->fields.emplace(name, scalar_of(ScalarType::kText));
+  for (const std::string_view name : {"controller", "blockOwnerDeletion"})
+    made->fields.emplace(name, scalar_of(ScalarType::kFlag));
   return made;
 }
 
@@ -15,19 +48,25 @@ MergeShapePtr of_kind(MergeKind kind) {
 MergeShapePtr object_meta_shape() {
   auto made = std::make_shared<MergeShape>();
   made->kind = MergeKind::kObject;
+  made->closed = true;
   for (const std::string_view name :
-       {"name", "generateName", "namespace", "selfLink", "uid", "resourceVersion", "generation",
-        "creationTimestamp", "deletionTimestamp", "deletionGracePeriodSeconds"}) {
-    made->fields.emplace(name, of_kind(MergeKind::kScalar));
+       {"name", "generateName", "namespace", "selfLink", "uid", "resourceVersion"}) {
+    made->fields.emplace(name, scalar_of(ScalarType::kText));
+  }
+  for (const std::string_view name : {"generation", "deletionGracePeriodSeconds"}) {
+    made->fields.emplace(name, scalar_of(ScalarType::kNumber));
+  }
+  for (const std::string_view name : {"creationTimestamp", "deletionTimestamp"}) {
+    made->fields.emplace(name, scalar_of(ScalarType::kAny));
   }
   auto map = std::make_shared<MergeShape>();
   map->kind = MergeKind::kObject;
-  map->item = of_kind(MergeKind::kScalar);
+  map->item = scalar_of(ScalarType::kText);
   made->fields.emplace("labels", map);
   made->fields.emplace("annotations", map);
   auto finalizers = std::make_shared<MergeShape>();
   finalizers->kind = MergeKind::kSetList;
-  finalizers->item = of_kind(MergeKind::kScalar);
+  finalizers->item = scalar_of(ScalarType::kText);
   finalizers->patch_merge = true;
   made->fields.emplace("finalizers", finalizers);
   auto owners = std::make_shared<MergeShape>();
@@ -35,10 +74,12 @@ MergeShapePtr object_meta_shape() {
   owners->keys = {"uid"};
   owners->patch_merge = true;
   owners->patch_merge_key = "uid";
-  // An owner reference is one value: x-kubernetes-map-type atomic.
-  owners->item = of_kind(MergeKind::kAtomic);
+  owners->item = owner_shape();
   made->fields.emplace("ownerReferences", owners);
-  made->fields.emplace("managedFields", of_kind(MergeKind::kAtomic));
+  auto managed = std::make_shared<MergeShape>();
+  managed->kind = MergeKind::kAtomic;
+  managed->list = true;
+  made->fields.emplace("managedFields", std::move(managed));
   return made;
 }
 
@@ -50,8 +91,9 @@ void add_type_meta(const Schema& schema, MergeShape& made) {
     return;
   }
   if (made.kind == MergeKind::kUntyped) made.kind = MergeKind::kObject;
-  made.fields["apiVersion"] = of_kind(MergeKind::kScalar);
-  made.fields["kind"] = of_kind(MergeKind::kScalar);
+  made.closed = made.closed || (schema.properties.empty() && !schema.preserve_unknown);
+  made.fields["apiVersion"] = scalar_of(ScalarType::kText);
+  made.fields["kind"] = scalar_of(ScalarType::kText);
   made.fields["metadata"] = object_meta_shape();
 }
 
@@ -61,7 +103,10 @@ class ShapeReader {
   MergeShapePtr shape(const Schema* schema) {
     if (schema == nullptr) return nullptr;
     if (const auto done = done_.find(schema); done != done_.end()) return done->second;
+    // Who keeps unknown fields keeps them in everything below.
+    const bool around = std::exchange(open_, open_ || schema->preserve_unknown);
     MergeShapePtr made = make(*schema);
+    open_ = around;
     done_.emplace(schema, made);
     return made;
   }
@@ -84,6 +129,7 @@ class ShapeReader {
       case SchemaType::kNumber:
       case SchemaType::kString:
         made->kind = MergeKind::kScalar;
+        made->scalar = scalar_type(schema);
         break;
     }
     made->patch_merge_key = schema.patch_merge_key;
@@ -94,6 +140,7 @@ class ShapeReader {
 
   void list(const Schema& schema, MergeShape& made) {
     made.item = shape(schema.items.get());
+    made.list = true;
     switch (schema.list_type) {
       case ListType::kUnset:
       case ListType::kAtomic:
@@ -120,11 +167,14 @@ class ShapeReader {
     made.kind = schema.map_type == MapType::kAtomic ? MergeKind::kAtomic
                 : closed                            ? MergeKind::kObject
                                                     : MergeKind::kUntyped;
+    made.closed =
+        !schema.properties.empty() && !open_ && schema.other_keys == OtherKeys::kUndeclared;
     for (const auto& [key, child] : schema.properties) made.fields.emplace(key, shape(child.get()));
     made.item = shape(schema.other.get());
     if (schema.embedded_resource) add_type_meta(schema, made);
   }
 
+  bool open_ = false;
   std::unordered_map<const Schema*, MergeShapePtr> done_ = {};
 };
 

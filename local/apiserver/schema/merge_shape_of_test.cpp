@@ -48,4 +48,25 @@ TEST_CASE("Lists are atomic and maps granular unless the schema says otherwise")
   CHECK(x.fields.at("granular")->kind == MergeKind::kObject);
 }
 
+TEST_CASE("An object has no other fields unless the schema keeps what it does not know") {
+  const MergeShapePtr root = merge_shape_of(*schema_with(R"({"type": "object", "properties": {
+    "plain": {"type": "object", "properties": {"a": {"type": "integer"}}},
+    "free": {"type": "object"},
+    "map": {"type": "object", "additionalProperties": {"type": "boolean"}},
+    "keeps": {"type": "object", "x-kubernetes-preserve-unknown-fields": true, "properties": {
+              "below": {"type": "object", "properties": {"a": {"type": "string"}}}}}}})"));
+  CHECK(root->closed);
+  CHECK(root->fields.at("metadata")->closed);
+  const MergeShape& x = *root->fields.at("spec")->fields.at("x");
+  CHECK(x.closed);
+  CHECK(x.fields.at("plain")->closed);
+  CHECK(x.fields.at("plain")->fields.at("a")->scalar == ScalarType::kNumber);
+  CHECK_FALSE(x.fields.at("free")->closed);
+  CHECK_FALSE(x.fields.at("map")->closed);
+  CHECK(x.fields.at("map")->item->scalar == ScalarType::kFlag);
+  CHECK_FALSE(x.fields.at("keeps")->closed);
+  CHECK_FALSE(x.fields.at("keeps")->fields.at("below")->closed);
+  CHECK(x.fields.at("keeps")->fields.at("below")->fields.at("a")->scalar == ScalarType::kText);
+}
+
 }  // namespace amdahl::local

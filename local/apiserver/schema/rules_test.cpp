@@ -56,6 +56,14 @@ TEST_CASE("Rules of a TrainingJob hold between its versions") {
     CHECK(texts(validate(*schema, now, &old)) ==
           Lines{"spec.volumes[2]: Invalid value: \"object\": a volume does not shrink"});
   }
+  SECTION("rules do not run on metadata that is not whole") {
+    const Cause missing{.reason = std::string(kCauseRequired), .message = "Required value"};
+    now["spec"]["runtime"] = "Python";
+    const std::vector<Cause> causes = validate(*schema, now, &before, {missing});
+    REQUIRE(causes.size() == 2);
+    CHECK(causes[0] == missing);
+    CHECK_THAT(causes[1].message, Catch::Contains("some validation rules were not checked"));
+  }
   SECTION("rules do not run on a wrong shape") {
     now["spec"]["nodes"] = "two";
     now["spec"]["runtime"] = "Python";

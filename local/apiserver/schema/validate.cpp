@@ -58,12 +58,13 @@ void add_rules(const Validation& input, std::vector<Cause>& causes) {
 
 }  // namespace
 
-std::vector<Cause> validate(const Schema& schema, const Json& now, const Json* before) {
-  std::vector<Cause> causes;
+std::vector<Cause> validate(const Schema& schema, const Json& now, const Json* before,
+                            std::vector<Cause> of_metadata) {
+  std::vector<Cause> causes = std::move(of_metadata);
   if (too_deep(now, causes)) return causes;
   if (before != nullptr && !nests_within(*before, kObjectDepthMax)) before = nullptr;
   const Validation input{.schema = schema, .now = now, .before = before};
-  causes = validate_values(input);
+  append(causes, validate_values(input));
   if (schema.embedded_inside) append(causes, validate_embedded(input));
   add_duplicates(input, causes);
   add_rules(input, causes);

@@ -12,10 +12,11 @@
 namespace amdahl::local {
 
 // `before` is the stored object on an update and null on a create. It decides which transition
-// rules run, and forgives what is invalid but did not change (validation ratcheting). Order: shape
-// and values, embedded resources, duplicates in list maps and sets, rules. Rules run only when the
-// shape is right; otherwise one cause says that they did not.
-std::vector<Cause> validate(const Schema& schema, const Json& now, const Json* before);
+// rules run, and forgives what is invalid but did not change (validation ratcheting). Order: what
+// the caller found in metadata, shape and values, embedded resources, duplicates in list maps and
+// sets, rules. Rules run only when the shape is right; otherwise one cause says that they did not.
+std::vector<Cause> validate(const Schema& schema, const Json& now, const Json* before,
+                            std::vector<Cause> of_metadata = {});
 
 // The same for a write to the status subresource: of the values only those of the status are looked
 // at, and messages name them from there ("phase in body ...").

@@ -1,0 +1,31 @@
+// The environment by which the operator tells amdahl-launch who it is and where to report, beyond
+// the names in names.hpp. Both sides use these constants.
+#pragma once
+
+#include <string_view>
+
+namespace amdahl::api::report_env {
+
+inline constexpr std::string_view kJobUid = "AMDAHL_JOB_UID";
+inline constexpr std::string_view kPod = "AMDAHL_POD";
+inline constexpr std::string_view kPodUid = "AMDAHL_POD_UID";
+inline constexpr std::string_view kRank = "AMDAHL_RANK";           // of the node
+inline constexpr std::string_view kRuntime = "AMDAHL_RUNTIME";     // Torchrun, DeepSpeed or Python
+inline constexpr std::string_view kHosts = "AMDAHL_HOST_PATTERN";  // "llama-1-{}.llama-gang"
+// How long to wait for those names before the trainer is started all the same.
+inline constexpr std::string_view kHostSeconds = "AMDAHL_HOST_SECONDS";
+// terminationGracePeriodSeconds of the pod.
+inline constexpr std::string_view kGraceSeconds = "AMDAHL_GRACE_SECONDS";
+inline constexpr std::string_view kCheckpointUri = "AMDAHL_CHECKPOINT_URI";
+inline constexpr std::string_view kCheckpointMarker = "AMDAHL_CHECKPOINT_MARKER";
+inline constexpr std::string_view kUrl = "AMDAHL_REPORT_URL";
+inline constexpr std::string_view kCa = "AMDAHL_REPORT_CA";        // file
+inline constexpr std::string_view kToken = "AMDAHL_REPORT_TOKEN";  // file, read for every report
+inline constexpr std::string_view kMetricsPort = "AMDAHL_METRICS_PORT";
+// The container's terminationMessagePath; without it, TORCHELASTIC_ERROR_FILE as it was given.
+inline constexpr std::string_view kTerminationLog = "AMDAHL_TERMINATION_LOG";
+// Set by launch for the trainer: a hostfile for scripts that insist on the deepspeed launcher.
+inline constexpr std::string_view kHostfile = "AMDAHL_HOSTFILE";
+inline constexpr std::string_view kNodes = "AMDAHL_NODES";
+
+}  // namespace amdahl::api::report_env

@@ -1,0 +1,112 @@
+#include "operator/training/attempt_view.hpp"
+
+#include <algorithm>
+
+#include "operator/api/condition.hpp"
+
+namespace amdahl::training {
+namespace {
+
+using kube::PodPhase;
+
+void count(AttemptView& view, const PodSeen& pod) {
+  ++view.created;
+  const bool started = pod.phase == PodPhase::kRunning || pod.ended();
+  view.bound += !pod.node.empty() ? 1 : 0;
+  view.running += started ? 1 : 0;
+  view.ready += pod.ready && pod.phase == PodPhase::kRunning ? 1 : 0;
+  view.succeeded += ended_well(pod) ? 1 : 0;
+}
+
+}  // namespace
+
+AttemptView view_of(const Observed& seen) {
+  AttemptView view;
+  if (!seen.job) {
+    for (const PodSeen& pod : seen.pods) view.others.push_back(&pod);
+    return view;
+  }
+  const api::TrainingJobStatus& status = seen.job->status;
+  view.number = status.attempt;
+  view.desired = status.workers ? status.workers->desired : 0;
+  if (!status.attempts.empty() && status.attempts.back().number == status.attempt)
+    view.record = &status.attempts.back();
+  view.ranks.resize(static_cast<std::size_t>(std::max(view.desired, 0)));
+  for (const PodSeen& pod : seen.pods) {
+    if (pod.owner_uid != seen.job->metadata.uid) {
+      view.others.push_back(&pod);
+      continue;
+    }
+    view.ours.push_back(&pod);
+    const bool current = view.number > 0 && static_cast<std::int64_t>(pod.attempt) == view.number;
+    if (!current || pod.rank >= view.ranks.size() || view.ranks[pod.rank] != nullptr) continue;
+    view.ranks[pod.rank] = &pod;
+    count(view, pod);
+  }
+  return view;
+}
+
+bool ended_well(const PodSeen& pod) {
+  if (pod.phase != PodPhase::kSucceeded) return false;
+  if (!pod.deleted || !pod.finished) return true;
+  const std::chrono::seconds grace{pod.deletion_grace.value_or(0)};
+  return *pod.finished <= *pod.deleted - grace;
+}
+
+bool is_over(const PodSeen& pod, WallTime now) {
+  if (pod.ended()) return true;
+  if (!pod.deleted) return false;
+  return pod.node.empty() || pod.deletion_grace == 0 || *pod.deleted + kStuckTerminatingMax <= now;
+}
+
+std::vector<std::uint32_t> missing_ranks(const AttemptView& view) {
+  std::vector<std::uint32_t> missing;
+  for (std::uint32_t rank = 0; rank < view.ranks.size(); ++rank)
+    if (view.ranks[rank] == nullptr) missing.push_back(rank);
+  return missing;
+}
+
+const api::Report* report_of(const Observed& seen, const AttemptView& view, std::uint32_t rank) {
+  const PodSeen* const pod = rank < view.ranks.size() ? view.ranks[rank] : nullptr;
+  if (pod == nullptr) return nullptr;
+  if (pod->last_words) return &*pod->last_words;
+  for (const RankReport& one : seen.reports)
+    if (one.report.pod_uid == pod->uid) return &one.report;
+  return nullptr;
+}
+
+bool is_finished(const api::TrainingJobStatus& status) {
+  return api::is_true(status.conditions, api::condition::kSucceeded) ||
+         api::is_true(status.conditions, api::condition::kFailed) ||
+         api::is_true(status.conditions, api::condition::kCancelled);
+}
+
+bool is_parked(const api::TrainingJobStatus& status) {
+  if (!status.attempts.empty())
+    return status.attempts.back().outcome == api::AttemptOutcome::kPaused;
+  return status.pause && status.pause->outcome != api::PauseOutcome::kUnknown;
+}
+
+bool is_pausing(const api::TrainingJobStatus& status) {
+  return status.pause && status.pause->outcome == api::PauseOutcome::kUnknown;
+}
+
+bool pause_refused(const api::TrainingJobStatus& status) {
+  return status.pause && status.pause->outcome == api::PauseOutcome::kRefused;
+}
+
+bool owned_by(const std::vector<kube::OwnerReference>& owners, std::string_view uid) {
+  const kube::OwnerReference* const owner = kube::controller_of(owners);
+  return owner != nullptr && owner->uid == uid;
+}
+
+WallTime stamp(WallTime now) {
+  return std::chrono::floor<std::chrono::seconds>(now);
+}
+
+std::int64_t seconds_between(WallTime from, WallTime to) {
+  return std::max<std::int64_t>(
+      0, std::chrono::duration_cast<std::chrono::seconds>(to - from).count());
+}
+
+}  // namespace amdahl::training

@@ -1,0 +1,198 @@
+#include "operator/training/attempts.hpp"
+
+#include <algorithm>
+
+#include "operator/api/condition.hpp"
+#include "operator/controller/conditions.hpp"
+
+namespace amdahl::training {
+namespace {
+
+using api::AttemptOutcome;
+
+const api::Report* leading_report(const Situation& s) {
+  if (const api::Report* first = report_of(s.seen, s.view, 0)) return first;
+  const api::Report* best = nullptr;
+  for (const RankReport& one : s.seen.reports)
+    if (best == nullptr || one.report.step.value_or(-1) > best->step.value_or(-1))
+      best = &one.report;
+  return best;
+}
+
+// Rank 0 speaks for the gang; if it is silent, all the others have to agree.
+std::optional<api::ReportCheckpoint> agreed_checkpoint(const Situation& s) {
+  std::optional<api::ReportCheckpoint> agreed;
+  for (std::uint32_t rank = 0; rank < s.view.ranks.size(); ++rank) {
+    const api::Report* const report = report_of(s.seen, s.view, rank);
+    if (rank == 0 && report != nullptr && report->checkpoint) return report->checkpoint;
+    if (rank == 0) continue;
+    if (report == nullptr || !report->checkpoint) return std::nullopt;
+    if (!agreed || report->checkpoint->step < agreed->step) agreed = report->checkpoint;
+  }
+  return agreed;
+}
+
+void take_progress(api::ProgressStatus& progress, const api::Report& report) {
+  progress.step = report.step;
+  progress.total_steps = report.total_steps;
+  progress.step_seconds = report.step_seconds;
+  progress.percent.reset();
+  progress.eta_seconds.reset();
+  if (report.step && report.total_steps && *report.total_steps > 0) {
+    const std::int64_t done = std::min(*report.step, *report.total_steps);
+    const auto share = static_cast<double>(done) / static_cast<double>(*report.total_steps);
+    progress.percent = static_cast<std::int32_t>(share * 100);
+    if (report.step_seconds)
+      progress.eta_seconds = static_cast<std::int64_t>(
+          static_cast<double>(*report.total_steps - done) * *report.step_seconds);
+  }
+  progress.metrics.clear();
+  for (const api::ReportMetric& metric : report.metrics)
+    progress.metrics.push_back({.name = metric.name, .value = metric.value});
+}
+
+void take_checkpoint(TrainingJobStatus& next, const api::ReportCheckpoint& found) {
+  if (!next.checkpoint) next.checkpoint.emplace();
+  auto& known = next.checkpoint->last_committed;
+  if (known && known->step >= found.step) return;
+  known = api::CommittedCheckpoint{
+      .step = found.step, .uri = found.path, .bytes = found.bytes, .committed_at = {}};
+  if (found.committed_at) known->committed_at = stamp(*found.committed_at);
+  next.checkpoint->verified_at.reset();
+}
+
+WallTime changed_at(const TrainingJobStatus& status, std::string_view type) {
+  const api::Condition* const found = api::find_condition(status.conditions, type);
+  return found == nullptr || !found->changed ? WallTime{} : *found->changed;
+}
+
+void note_nodes(api::AttemptStatus& record, const Situation& s) {
+  record.nodes.clear();
+  if (record.cause && !record.cause->node.empty()) record.nodes.push_back(record.cause->node);
+  for (const PodSeen* pod : s.view.ranks) {
+    if (record.nodes.size() >= api::kAttemptNodesMax) return;
+    if (pod == nullptr || pod->node.empty()) continue;
+    if (std::ranges::find(record.nodes, pod->node) == record.nodes.end())
+      record.nodes.push_back(pod->node);
+  }
+}
+
+}  // namespace
+
+void take_reports(TrainingJobStatus& next, const Situation& s) {
+  if (next.attempts.empty() || next.attempts.back().number != s.view.number) return;
+  api::AttemptStatus& record = next.attempts.back();
+  if (const api::Report* report = leading_report(s)) {
+    if (!next.progress) next.progress.emplace();
+    take_progress(*next.progress, *report);
+    if (report->step) {
+      if (!record.first_step) record.first_step = report->step;
+      record.last_step = std::max(record.last_step.value_or(0), *report->step);
+    }
+  }
+  if (const auto found = agreed_checkpoint(s)) take_checkpoint(next, *found);
+}
+
+WallTime attempt_began(const TrainingJobStatus& status) {
+  WallTime began = changed_at(status, api::condition::kSuspended);
+  if (!api::is_true(status.conditions, api::condition::kAdmitted))
+    began = std::max(began, changed_at(status, api::condition::kAdmitted));
+  if (status.attempts.size() >= 2) {
+    const auto& before = status.attempts[status.attempts.size() - 2];
+    if (before.ended_at) began = std::max(began, *before.ended_at);
+  }
+  return began;
+}
+
+Used used_time(const Situation& s) {
+  const TrainingJobStatus& status = s.status;
+  Used used{.queue_seconds = status.elapsed.queue_seconds,
+            .start_seconds = status.elapsed.start_seconds,
+            .active_seconds = status.elapsed.active_seconds};
+  if (!s.view.live()) return used;
+  if (api::is_true(status.conditions, api::condition::kRunning)) {
+    used.active_seconds += seconds_between(changed_at(status, api::condition::kRunning), s.now);
+  } else if (api::is_true(status.conditions, api::condition::kAdmitted)) {
+    used.start_seconds += seconds_between(changed_at(status, api::condition::kAdmitted), s.now);
+  } else {
+    used.queue_seconds += seconds_between(attempt_began(status), s.now);
+  }
+  return used;
+}
+
+void end_attempt(TrainingJobStatus& next, const Situation& s, AttemptOutcome outcome,
+                 std::optional<api::Cause> cause) {
+  take_reports(next, s);
+  const Used used = used_time(s);
+  const bool admitted = api::is_true(s.status.conditions, api::condition::kAdmitted);
+  const bool running = api::is_true(s.status.conditions, api::condition::kRunning);
+  const bool carried = outcome == AttemptOutcome::kPaused;
+  next.elapsed.active_seconds = used.active_seconds;
+  next.elapsed.queue_seconds = carried && !admitted ? used.queue_seconds : 0;
+  next.elapsed.start_seconds = carried && !running ? used.start_seconds : 0;
+  if (next.attempts.empty()) return;
+  api::AttemptStatus& record = next.attempts.back();
+  record.outcome = outcome;
+  record.ended_at = stamp(s.now);
+  record.cause = std::move(cause);
+  if (outcome != AttemptOutcome::kSucceeded) record.lost_steps = steps_at_risk(next);
+  note_nodes(record, s);
+}
+
+void begin_attempt(TrainingJobStatus& next, const Situation& s) {
+  const bool restart =
+      !next.attempts.empty() && (next.attempts.back().outcome == AttemptOutcome::kFailed ||
+                                 next.attempts.back().outcome == AttemptOutcome::kDisrupted);
+  ++next.attempt;
+  api::AttemptStatus record{.number = next.attempt};
+  if (!s.spec.checkpoint.uri.empty() && next.checkpoint && next.checkpoint->last_committed)
+    record.resumed_from_step = next.checkpoint->last_committed->step;
+  next.attempts.push_back(std::move(record));
+  if (next.attempts.size() > api::kAttemptsMax) next.attempts.erase(next.attempts.begin());
+  next.workers = api::WorkersStatus{.desired = s.spec.nodes};
+  next.restarts = next.restarts.value_or(0) + (restart ? 1 : 0);
+}
+
+void finish_job(TrainingJobStatus& next, const Situation& s, std::string_view condition,
+                std::string_view reason, std::string message) {
+  controller::set_condition(next.conditions,
+                            {.type = std::string(condition),
+                             .status = api::ConditionStatus::kTrue,
+                             .observed_generation = s.job().metadata.generation,
+                             .reason = std::string(reason),
+                             .message = std::move(message)},
+                            stamp(s.now));
+  next.pending.reset();
+}
+
+std::int64_t best_step_before(const TrainingJobStatus& status) {
+  std::int64_t best = -1;
+  for (std::size_t i = 0; i + 1 < status.attempts.size(); ++i)
+    best = std::max(best, status.attempts[i].last_step.value_or(-1));
+  return best;
+}
+
+std::int32_t fruitless_attempts(const TrainingJobStatus& status) {
+  std::int32_t count = 0;
+  std::int64_t best = -1;
+  for (const api::AttemptStatus& attempt : status.attempts) {
+    const bool bad =
+        attempt.outcome == AttemptOutcome::kFailed || attempt.outcome == AttemptOutcome::kDisrupted;
+    if (attempt.outcome == AttemptOutcome::kUnknown) continue;
+    const std::int64_t last = attempt.last_step.value_or(-1);
+    count = !bad ? 0 : last > best ? 1 : count + 1;
+    best = std::max(best, last);
+  }
+  return count;
+}
+
+std::optional<std::int64_t> steps_at_risk(const TrainingJobStatus& status) {
+  if (status.attempts.empty() || !status.attempts.back().last_step) return std::nullopt;
+  const api::AttemptStatus& record = status.attempts.back();
+  std::int64_t safe = record.resumed_from_step.value_or(0);
+  if (status.checkpoint && status.checkpoint->last_committed)
+    safe = std::max(safe, status.checkpoint->last_committed->step);
+  return std::max<std::int64_t>(0, *record.last_step - safe);
+}
+
+}  // namespace amdahl::training

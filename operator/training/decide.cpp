@@ -1,0 +1,61 @@
+#include "operator/training/decide.hpp"
+
+#include "operator/training/cleanup.hpp"
+#include "operator/training/policies.hpp"
+
+namespace amdahl::training {
+namespace {
+
+Plan ask_policies(const Situation& s) {
+  if (auto plan = plan_submit(s)) return *std::move(plan);
+  if (auto plan = plan_finished(s)) return *std::move(plan);
+  if (auto plan = plan_cancel(s)) return *std::move(plan);
+  if (auto plan = plan_parked(s)) return *std::move(plan);
+  if (auto plan = plan_refused(s)) return *std::move(plan);
+  if (auto plan = plan_finish(s)) return *std::move(plan);
+  if (auto plan = plan_pause(s)) return *std::move(plan);
+  if (auto plan = plan_restart(s)) return *std::move(plan);
+  if (auto plan = plan_deadline(s)) return *std::move(plan);
+  return plan_start(s);
+}
+
+// A leader that was replaced cannot write for this long (E2). Who still can is the leader, and the
+// lease that the higher number came from is gone.
+constexpr std::chrono::minutes kFencedMax{5};
+
+// A newer leader is at work.
+bool is_fenced(const Situation& s) {
+  if (s.status.epoch <= s.seen.epoch) return false;
+  return !s.seen.leading_since || s.now < *s.seen.leading_since + kFencedMax;
+}
+
+// The first act of a new term comes after its number is on record: from then on every conditional
+// write of an older leader fails (E3). Jobs that need no act are not touched.
+Plan after_claim(const Situation& s, Plan plan) {
+  if (!plan.acts() || s.status.epoch == s.seen.epoch) return plan;
+  Plan claim{.policy = "epoch", .move = Move::kObserve, .write_ahead = true, .status = s.status};
+  claim.status->epoch = s.seen.epoch;
+  claim.reply = plan.reply;
+  return claim;
+}
+
+}  // namespace
+
+Plan decide(const Observed& seen, WallTime now, const PodOptions& options) {
+  const AttemptView view = view_of(seen);
+  if (!seen.job || seen.job->metadata.deleted) return release_everything(view);
+  const Situation s{.seen = seen,
+                    .view = view,
+                    .spec = seen.job->spec,
+                    .status = seen.job->status,
+                    .pods = options,
+                    .now = now};
+  if (is_fenced(s)) return {.policy = "fenced", .requeue_after = kFencedMax};
+  Plan plan = ask_policies(s);
+  plan.reply = reply_to_ranks(s);
+  plan = after_claim(s, std::move(plan));
+  if (!plan.write_ahead) release_others(plan, view);
+  return plan;
+}
+
+}  // namespace amdahl::training

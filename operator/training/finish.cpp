@@ -1,0 +1,50 @@
+// Every rank ended well. A trainer that was asked to pause also exits with 0: that is no success.
+
+#include "operator/training/policies.hpp"
+#include "operator/training/status_of.hpp"
+
+namespace amdahl::training {
+namespace {
+
+bool stopped_for_pause(const Situation& s) {
+  const api::Report* const report = report_of(s.seen, s.view, 0);
+  if (report == nullptr) return false;
+  if (report->total_steps && report->step && *report->step >= *report->total_steps) return false;
+  return report->pause.state == api::ReportPauseState::kSaving ||
+         report->pause.state == api::ReportPauseState::kCommitted;
+}
+
+// The wish to pause was taken back after the trainer had heeded it: it goes on in a new attempt.
+Plan go_on(const Situation& s) {
+  TrainingJobStatus next = s.status;
+  next.pause.reset();
+  if (!next.budgets) next.budgets.emplace();
+  ++next.budgets->pauses;
+  end_attempt(next, s, api::AttemptOutcome::kPaused, {});
+  begin_attempt(next, s);
+  Plan plan = write_ahead(s, std::move(next), Move::kResume);
+  plan.events.push_back({.reason = "Resumed", .note = "the trainer had stopped for a pause"});
+  return plan;
+}
+
+}  // namespace
+
+std::optional<Plan> plan_finish(const Situation& s) {
+  if (!s.view.live() || !s.view.whole() || s.view.succeeded != s.view.desired) return std::nullopt;
+  Plan plan;
+  if (stopped_for_pause(s)) {
+    if (s.spec.suspend) return std::nullopt;  // pause.cpp ends it
+    plan = go_on(s);
+  } else {
+    TrainingJobStatus next = s.status;
+    next.pause.reset();
+    end_attempt(next, s, api::AttemptOutcome::kSucceeded, {});
+    finish_job(next, s, api::condition::kSucceeded, api::reason::kCompleted, "");
+    plan = write_ahead(s, std::move(next), Move::kComplete);
+    plan.events.push_back({.reason = "Completed", .note = "every rank ended well"});
+  }
+  plan.policy = "finish";
+  return plan;
+}
+
+}  // namespace amdahl::training

@@ -1,0 +1,46 @@
+// From the caches into one Observed.
+
+#include <fmt/format.h>
+
+#include "operator/api/names.hpp"
+#include "operator/training/reconciler.hpp"
+
+namespace amdahl::training {
+namespace {
+
+QueueState queue_state(const Caches& caches, const std::string& name) {
+  if (!caches.queues_source.served()) return QueueState::kUnknown;
+  const auto queue = caches.queues.find({.name = name});
+  if (!queue) return QueueState::kMissing;
+  const bool closed = queue->status.state == "Closed" || queue->status.state == "Closing";
+  return closed ? QueueState::kClosed : QueueState::kOpen;
+}
+
+}  // namespace
+
+Observed TrainingReconciler::observe(const kube::ObjectKey& key, std::int64_t epoch) const {
+  Observed seen{.job = caches_.jobs.find(key), .epoch = epoch, .leading_since = leading_since_};
+  for (const GangPodPtr& pod : caches_.pods.by_index("job", kube::to_string(key)))
+    seen.pods.push_back(pod_seen(pod));
+  if (!seen.job) return seen;
+  seen.group = caches_.groups.find({.ns = key.ns, .name = api::pod_group_name(key.name)});
+  seen.service = caches_.services.find({.ns = key.ns, .name = api::service_name(key.name)});
+  seen.volcano_served = caches_.groups_source.served();
+  if (!seen.volcano_served) seen.group.reset();  // what the cache still has went with its kind
+  seen.queue = queue_state(caches_, seen.job->spec.scheduling.queue);
+  seen.reports = reports_.of(seen.job->metadata.uid, seen.job->status.attempt);
+  const auto written = status_written_.find(key);
+  if (written != status_written_.end()) seen.status_written = written->second;
+  return seen;
+}
+
+Task<Result<controller::Outcome>> TrainingReconciler::reconcile(kube::ObjectKey key,
+                                                                controller::Reconcile context) {
+  if (!leading_since_) leading_since_ = context.now;
+  const Observed seen = observe(key, context.writer.epoch().transitions);
+  if (!seen.job) status_written_.erase(key);
+  Plan plan = decide(seen, context.now, options_);
+  co_return co_await apply({seen, context.writer, key, context.now}, std::move(plan));
+}
+
+}  // namespace amdahl::training

@@ -1,0 +1,212 @@
+#include "operator/training/pod_template.hpp"
+
+#include <fmt/format.h>
+
+#include <algorithm>
+#include <nlohmann/json.hpp>
+
+#include "operator/api/names.hpp"
+#include "operator/api/report_env.hpp"
+#include "operator/training/gang_backend.hpp"
+#include "operator/training/pod_resources.hpp"
+
+namespace amdahl::training {
+namespace {
+
+constexpr const char* kLaunchVolume = "amdahl-launch";
+constexpr const char* kLaunchFolder = "/amdahl";
+constexpr const char* kReportVolume = "amdahl-report";
+constexpr const char* kReportFolder = "/var/run/amdahl";
+constexpr const char* kTerminationLog = "/dev/termination-log";
+constexpr std::int64_t kTokenSeconds = 3600;
+
+// As an array to append to, whatever the user wrote.
+Json& list_in(Json& object, const char* key) {
+  Json& list = object[key];
+  if (!list.is_array()) list = Json::array();
+  return list;
+}
+
+void put_env(Json& container, std::string_view name, Json source) {
+  Json& env = list_in(container, "env");
+  std::erase_if(env.get_ref<Json::array_t&>(), [&](const Json& entry) {
+    return entry.is_object() && entry.value("name", "") == name;
+  });
+  source["name"] = name;
+  env.push_back(std::move(source));
+}
+void put_env(Json& container, std::string_view name, std::string value) {
+  put_env(container, name, Json{{"value", std::move(value)}});
+}
+void put_field(Json& container, std::string_view name, const char* path) {
+  put_env(container, name, Json{{"valueFrom", {{"fieldRef", {{"fieldPath", path}}}}}});
+}
+
+void put_volume(Json& pod, const char* name, Json source) {
+  source["name"] = name;
+  list_in(pod, "volumes").push_back(std::move(source));
+}
+void put_mount(Json& container, const char* name, const char* path, bool read_only) {
+  list_in(container, "volumeMounts")
+      .push_back({{"name", name}, {"mountPath", path}, {"readOnly", read_only}});
+}
+
+std::int64_t grace_of(const Json& pod) {
+  const auto found = pod.find("terminationGracePeriodSeconds");
+  return found != pod.end() && found->is_number_integer() ? found->get<std::int64_t>()
+                                                          : kGraceSecondsDefault;
+}
+
+void put_rendezvous(Json& trainer, const TrainingJob& job, const Rank& rank) {
+  const std::string& name = job.metadata.name;
+  const std::string master = api::rank_host(name, rank.attempt, 0);
+  const std::string port = std::to_string(api::kMasterPort);
+  put_env(trainer, api::env::kNodes, std::to_string(rank.nodes));
+  put_env(trainer, api::env::kProcessesPerNode, std::to_string(processes_per_node(job.spec)));
+  put_env(trainer, api::env::kNodeRank, std::to_string(rank.index));
+  put_env(trainer, api::env::kPetMasterAddress, master);
+  put_env(trainer, api::env::kPetMasterPort, port);
+  put_env(trainer, api::env::kRendezvousId, api::rendezvous_id(job.metadata.uid, rank.attempt));
+  put_env(trainer, api::env::kMasterAddress, master);
+  put_env(trainer, api::env::kMasterPort, port);
+}
+
+void put_identity(Json& trainer, const TrainingJob& job, const Rank& rank, std::int64_t grace) {
+  const std::string& name = job.metadata.name;
+  put_env(trainer, api::env::kJob, fmt::format("{}/{}", job.metadata.ns, name));
+  put_env(trainer, api::env::kAttempt, std::to_string(rank.attempt));
+  if (rank.resume_step) put_env(trainer, api::env::kResumeStep, std::to_string(*rank.resume_step));
+  put_env(trainer, api::env::kErrorFile, std::string(kTerminationLog));
+  put_env(trainer, api::report_env::kJobUid, job.metadata.uid);
+  put_field(trainer, api::report_env::kPod, "metadata.name");
+  put_field(trainer, api::report_env::kPodUid, "metadata.uid");
+  put_env(trainer, api::report_env::kRank, std::to_string(rank.index));
+  put_env(trainer, api::report_env::kRuntime, std::string(enum_name(job.spec.runtime)));
+  put_env(trainer, api::report_env::kHosts,
+          fmt::format("{}-{}-{{}}.{}", name, rank.attempt, api::service_name(name)));
+  put_env(trainer, api::report_env::kGraceSeconds, std::to_string(grace));
+  if (!job.spec.checkpoint.uri.empty())
+    put_env(trainer, api::report_env::kCheckpointUri, job.spec.checkpoint.uri);
+}
+
+// amdahl-launch becomes PID 1: it forwards signals, writes the termination message, reports.
+void put_launch(Json& pod, Json& trainer, const PodOptions& options) {
+  std::string path = options.launch_path;
+  if (!options.launch_image.empty()) {
+    path = fmt::format("{}/amdahl-launch", kLaunchFolder);
+    put_volume(pod, kLaunchVolume, {{"emptyDir", Json::object()}});
+    put_mount(trainer, kLaunchVolume, kLaunchFolder, false);
+    put_env(trainer, api::env::kSocket, fmt::format("{}/launch.sock", kLaunchFolder));
+    const Json little{{"cpu", "100m"}, {"memory", "64Mi"}};
+    Json init{{"name", kLaunchVolume},
+              {"image", options.launch_image},
+              {"command", {"/amdahl-launch", "install", path}},
+              {"resources", {{"requests", little}, {"limits", little}}},
+              {"securityContext",
+               {{"allowPrivilegeEscalation", false},
+                {"readOnlyRootFilesystem", true},
+                {"capabilities", {{"drop", {"ALL"}}}}}}};
+    put_mount(init, kLaunchVolume, kLaunchFolder, false);
+    Json& before = list_in(pod, "initContainers");
+    before.insert(before.begin(), std::move(init));
+  }
+  if (path.empty()) return;
+  Json command = Json::array({path, "run", "--"});
+  for (const char* key : {"command", "args"})
+    for (const Json& word : trainer.value(key, Json::array())) command.push_back(word);
+  trainer["command"] = std::move(command);
+  trainer.erase("args");
+}
+
+// Where to report, and the pod's own short-lived token for it.
+void put_reporting(Json& pod, Json& trainer, const PodOptions& options) {
+  if (options.report_url.empty()) return;
+  Json sources = Json::array({{{"serviceAccountToken",
+                                {{"path", "token"},
+                                 {"audience", options.report_audience},
+                                 {"expirationSeconds", kTokenSeconds}}}}});
+  const std::string token = fmt::format("{}/token", kReportFolder);
+  put_env(trainer, api::report_env::kUrl, options.report_url);
+  put_env(trainer, api::report_env::kToken, token);
+  put_env(trainer, api::env::kReportUrl, options.report_url);
+  put_env(trainer, api::env::kReportToken, token);
+  if (!options.report_ca.empty()) {
+    sources.push_back({{"configMap", {{"name", options.report_ca}}}});
+    const std::string ca = fmt::format("{}/ca.crt", kReportFolder);
+    put_env(trainer, api::report_env::kCa, ca);
+    put_env(trainer, api::env::kReportCa, ca);
+  }
+  put_volume(pod, kReportVolume, {{"projected", {{"sources", std::move(sources)}}}});
+  put_mount(trainer, kReportVolume, kReportFolder, true);
+}
+
+Json metadata_of(const TrainingJob& job, const Rank& rank) {
+  Json metadata{{"name", api::pod_name(job.metadata.name, rank.attempt, rank.index)},
+                {"labels", Json::object()},
+                {"finalizers", {api::kFinalizer}}};
+  const Json& from = job.spec.pod_template.value("metadata", Json::object());
+  for (const char* key : {"labels", "annotations"})
+    if (from.is_object() && from.contains(key) && from[key].is_object()) metadata[key] = from[key];
+  Json& labels = metadata["labels"];
+  const std::string family =
+      job.spec.family.empty() ? api::family_of(job.metadata.name) : job.spec.family;
+  labels[api::label::kJob] = job.metadata.name;
+  labels[api::label::kAttempt] = std::to_string(rank.attempt);
+  labels[api::label::kRank] = std::to_string(rank.index);
+  labels[api::label::kFamily] = family;
+  labels[kGpusLabel] = std::to_string(pod_gpus(job.spec.pod_template));
+  return metadata;
+}
+
+Json& trainer_in(Json& pod) {
+  Json& containers = pod["containers"];
+  for (Json& container : containers)
+    if (container.value("name", "") == api::kTrainerContainer) return container;
+  return containers[0];
+}
+
+}  // namespace
+
+std::int32_t processes_per_node(const api::TrainingJobSpec& spec) {
+  if (spec.processes_per_node) return *spec.processes_per_node;
+  const Json* const trainer = trainer_of(spec.pod_template);
+  const std::int64_t gpus = trainer == nullptr ? 0 : gpus_of(*trainer);
+  return static_cast<std::int32_t>(std::clamp<std::int64_t>(gpus, 1, api::kProcessesPerNodeMax));
+}
+
+Json pod_of(const TrainingJob& job, const Rank& rank, const PodOptions& options) {
+  Json pod{{"metadata", metadata_of(job, rank)}, {"spec", job.spec.pod_template.at("spec")}};
+  Json& spec = pod["spec"];
+  const GangBackend& gang = gang_backend(job.spec.scheduling.gang);
+  spec["hostname"] = api::pod_name(job.metadata.name, rank.attempt, rank.index);
+  spec["subdomain"] = api::service_name(job.metadata.name);
+  spec["restartPolicy"] = "Never";
+  const std::int64_t grace = grace_of(spec);
+  spec["terminationGracePeriodSeconds"] = grace;
+  if (!gang.scheduler().empty()) spec["schedulerName"] = gang.scheduler();
+  if (!job.spec.scheduling.priority_class.empty())
+    spec["priorityClassName"] = job.spec.scheduling.priority_class;
+  // Ranks have their own token for reporting; the account's is for those who ask for it.
+  if (!spec.contains("automountServiceAccountToken")) spec["automountServiceAccountToken"] = false;
+  gang.join(pod, job);
+
+  Json& trainer = trainer_in(spec);
+  trainer["terminationMessagePath"] = kTerminationLog;
+  trainer["terminationMessagePolicy"] = "FallbackToLogsOnError";
+  put_rendezvous(trainer, job, rank);
+  put_identity(trainer, job, rank, grace);
+  put_launch(spec, trainer, options);
+  put_reporting(spec, trainer, options);
+  return pod;
+}
+
+Json service_of(const TrainingJob& job) {
+  const std::string name = api::service_name(job.metadata.name);
+  return {{"metadata", {{"name", name}, {"labels", {{api::label::kJob, job.metadata.name}}}}},
+          {"spec",
+           {{"clusterIP", "None"},
+            {"publishNotReadyAddresses", true},  // ranks look for each other before they are ready
+            {"selector", {{api::label::kJob, job.metadata.name}}}}}};
+}
+
+}  // namespace amdahl::training

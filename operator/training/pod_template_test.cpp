@@ -1,0 +1,118 @@
+#include "operator/training/pod_template.hpp"
+
+#include <catch2/catch.hpp>
+#include <map>
+#include <nlohmann/json.hpp>
+
+#include "operator/training/test_world.hpp"
+
+namespace amdahl::training {
+namespace {
+
+using Env = std::map<std::string, std::string>;
+
+Env env_of(const Json& container) {
+  Env env;
+  for (const Json& entry : container["env"]) {
+    const std::string name = entry["name"];
+    CHECK(!env.contains(name));
+    env[name] = entry.contains("value")
+                    ? entry["value"].get<std::string>()
+                    : entry["valueFrom"]["fieldRef"]["fieldPath"].get<std::string>();
+  }
+  return env;
+}
+
+TrainingJob a_job() {
+  World world;
+  TrainingJob job = *world.job;
+  job.metadata.name = "llama";
+  job.metadata.uid = "u-1";
+  job.spec.nodes = 2;
+  return job;
+}
+
+TEST_CASE("A pod of a gang carries its attempt in name, labels and rendezvous id") {
+  const Json pod = pod_of(a_job(), {.attempt = 3, .index = 1, .nodes = 2}, {});
+  CHECK(pod["metadata"]["name"] == "llama-3-1");
+  CHECK(pod["metadata"]["finalizers"] == Json::array({"amdahl.dev/training-job"}));
+  CHECK(pod["metadata"]["labels"]["amdahl.dev/attempt"] == "3");
+  CHECK(pod["metadata"]["labels"]["amdahl.dev/rank"] == "1");
+  CHECK(pod["metadata"]["labels"]["amdahl.dev/gpus"] == "8");
+  CHECK(pod["metadata"]["annotations"]["scheduling.k8s.io/group-name"] == "llama-gang");
+  const Json& spec = pod["spec"];
+  CHECK(spec["hostname"] == "llama-3-1");
+  CHECK(spec["subdomain"] == "llama-gang");
+  CHECK(spec["schedulerName"] == "volcano");
+  CHECK(spec["restartPolicy"] == "Never");
+  CHECK(spec["automountServiceAccountToken"] == false);
+  CHECK(spec["terminationGracePeriodSeconds"] == kGraceSecondsDefault);
+  const Env env = env_of(spec["containers"][0]);
+  CHECK(env.at("PET_NNODES") == "2");
+  CHECK(env.at("PET_NPROC_PER_NODE") == "8");
+  CHECK(env.at("PET_NODE_RANK") == "1");
+  CHECK(env.at("PET_RDZV_ID") == "u-1-3");
+  CHECK(env.at("PET_MASTER_ADDR") == "llama-3-0.llama-gang");
+  CHECK(env.at("MASTER_PORT") == "29500");
+  CHECK(env.at("AMDAHL_HOST_PATTERN") == "llama-3-{}.llama-gang");
+  CHECK(env.at("AMDAHL_POD_UID") == "metadata.uid");
+  CHECK(!env.contains("AMDAHL_RESUME_STEP"));
+  CHECK(spec["containers"][0]["command"] == Json::array({"python", "train.py"}));
+}
+
+TEST_CASE("What the user wrote into the gang's places does not count") {
+  TrainingJob job = a_job();
+  job.spec.pod_template["metadata"]["labels"] = {{"amdahl.dev/rank", "9"}, {"team", "a"}};
+  Json& trainer = job.spec.pod_template["spec"]["containers"][0];
+  trainer["env"] = {{{"name", "PET_NODE_RANK"}, {"value", "9"}},
+                    {{"name", "MINE"}, {"value", "1"}}};
+  const Json pod = pod_of(job, {.index = 1, .nodes = 2}, {});
+  CHECK(pod["metadata"]["labels"]["amdahl.dev/rank"] == "1");
+  CHECK(pod["metadata"]["labels"]["team"] == "a");
+  const Env env = env_of(pod["spec"]["containers"][0]);
+  CHECK(env.at("PET_NODE_RANK") == "1");
+  CHECK(env.at("MINE") == "1");
+}
+
+TEST_CASE("amdahl-launch runs the trainer's command, from an image or from the machine") {
+  TrainingJob job = a_job();
+  job.spec.pod_template["spec"]["containers"][0]["args"] = {"--lr", "1"};
+  const Json local = pod_of(job, {}, {.launch_path = "/opt/amdahl-launch"});
+  CHECK(local["spec"]["containers"][0]["command"] ==
+        Json::array({"/opt/amdahl-launch", "run", "--", "python", "train.py", "--lr", "1"}));
+  CHECK(!local["spec"]["containers"][0].contains("args"));
+  CHECK(!local["spec"].contains("initContainers"));
+
+  const Json pod = pod_of(job, {}, {.launch_image = "amdahl/launch:1"});
+  const Json& init = pod["spec"]["initContainers"][0];
+  CHECK(init["image"] == "amdahl/launch:1");
+  CHECK(init["command"][2] == pod["spec"]["containers"][0]["command"][0]);
+  CHECK(init["volumeMounts"][0]["name"] == pod["spec"]["volumes"][0]["name"]);
+}
+
+TEST_CASE("Ranks get a token of their own to report with") {
+  const Json pod = pod_of(a_job(), {}, {.report_url = "https://r:1/", .report_ca = "amdahl-ca"});
+  const Json& sources = pod["spec"]["volumes"][0]["projected"]["sources"];
+  CHECK(sources[0]["serviceAccountToken"]["audience"] == "amdahl.dev/report");
+  CHECK(sources[1]["configMap"]["name"] == "amdahl-ca");
+  const Env env = env_of(pod["spec"]["containers"][0]);
+  CHECK(env.at("AMDAHL_REPORT_URL") == "https://r:1/");
+  CHECK(env.at("KUBEFLOW_TRAINER_SERVER_TOKEN") == env.at("AMDAHL_REPORT_TOKEN"));
+}
+
+TEST_CASE("The next attempt is told from which step it goes on") {
+  const Json pod = pod_of(a_job(), {.attempt = 2, .resume_step = 120}, {});
+  CHECK(env_of(pod["spec"]["containers"][0]).at("AMDAHL_RESUME_STEP") == "120");
+}
+
+TEST_CASE("Processes per node follow the GPUs of the trainer, or are said") {
+  TrainingJob job = a_job();
+  CHECK(processes_per_node(job.spec) == 8);
+  job.spec.pod_template["spec"]["containers"][0].erase("resources");
+  CHECK(processes_per_node(job.spec) == 1);
+  job.spec.processes_per_node = 4;
+  CHECK(processes_per_node(job.spec) == 4);
+}
+
+}  // namespace
+}  // namespace amdahl::training

@@ -1,0 +1,57 @@
+#include "operator/training/program.hpp"
+
+#include "operator/api/names.hpp"
+
+namespace amdahl::training {
+namespace {
+
+template <class T>
+kube::WatcherOptions watch_options(std::string_view ns, std::string_view labels) {
+  return {.resource = T::resource(),
+          .ns = T::resource().namespaced ? std::string(ns) : std::string(),
+          .labels = std::string(labels),
+          .shape = controller::Store<T>::shape()};
+}
+
+}  // namespace
+
+TrainingProgram::TrainingProgram(const controller::Runtime& runtime, Rng rng,
+                                 TrainingOptions options, controller::Manager& manager,
+                                 Reports& reports)
+    : client_(runtime.client),
+      rng_(rng),
+      ns_(options.ns),
+      manager_(manager),
+      reconciler_(caches_, reports, runtime.client, manager.events(), std::move(options.pods)),
+      controller_(runtime, rng_.split(), std::move(options.controller), reconciler_) {
+  controller_.reconciles(caches_.jobs);
+  // What a status write put on record is acted upon by the next pass, so it wakes that pass.
+  controller_.watches(caches_.jobs, [](const controller::Change& change) {
+    return std::vector<kube::ObjectKey>{change.key};
+  });
+  controller_.owns(caches_.pods);
+  controller_.owns(caches_.services);
+  controller_.watches(caches_.groups_source, GroupNews(caches_.groups));
+
+  const std::string_view mine = api::label::kJob;  // only what has the label at all (L15)
+  watch(watch_options<TrainingJob>(ns_, ""), caches_.jobs, caches_.jobs);
+  watch(watch_options<GangPod>(ns_, mine), caches_.pods, caches_.pods);
+  watch(watch_options<kube::Service>(ns_, mine), caches_.services, caches_.services);
+  auto groups = watch_options<kube::PodGroup>(ns_, mine);
+  groups.on_problem = [this](const Error& error) { caches_.groups_source.on_problem(error); };
+  watch(std::move(groups), caches_.groups, caches_.groups_source);
+  auto queues = watch_options<VolcanoQueue>(ns_, "");
+  queues.on_problem = [this](const Error& error) { caches_.queues_source.on_problem(error); };
+  watch(std::move(queues), caches_.queues, caches_.queues_source);
+  manager_.add(controller_);
+  reports.on_news([this](const kube::ObjectKey& key) { controller_.queue().add(key); });
+}
+
+void TrainingProgram::watch(kube::WatcherOptions options, kube::ObjectSink& store,
+                            controller::Source& source) {
+  watchers_.push_back(
+      std::make_unique<kube::Watcher>(client_, rng_.split(), std::move(options), store));
+  manager_.add_source(source, [&watcher = *watchers_.back()] { return watcher.run(); });
+}
+
+}  // namespace amdahl::training

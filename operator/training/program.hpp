@@ -1,0 +1,45 @@
+// The TrainingJob controller with its caches and watches, put together.
+//
+// Thread: one. Lifetime: outlives the manager's run(); manager and reports outlive it. Failure:
+// none of its own.
+#pragma once
+
+#include <memory>
+#include <string>
+#include <vector>
+
+#include "operator/controller/controller.hpp"
+#include "operator/controller/manager.hpp"
+#include "operator/kube/watcher.hpp"
+#include "operator/training/reconciler.hpp"
+
+namespace amdahl::training {
+
+struct TrainingOptions {
+  std::string ns = {};  // empty: all namespaces
+  PodOptions pods = {};
+  controller::ControllerOptions controller = {.name = "trainingjob"};
+};
+
+class TrainingProgram {
+ public:
+  TrainingProgram(const controller::Runtime& runtime, Rng rng, TrainingOptions options,
+                  controller::Manager& manager, Reports& reports);
+
+  Caches& caches() { return caches_; }
+  controller::Controller& controller() { return controller_; }
+
+ private:
+  void watch(kube::WatcherOptions options, kube::ObjectSink& store, controller::Source& source);
+
+  kube::Client& client_;
+  Rng rng_;
+  std::string ns_;
+  controller::Manager& manager_;
+  Caches caches_;
+  std::vector<std::unique_ptr<kube::Watcher>> watchers_;
+  TrainingReconciler reconciler_;
+  controller::Controller controller_;
+};
+
+}  // namespace amdahl::training

@@ -1,0 +1,62 @@
+// TrainingJobs: observe (caches), decide (pure), apply (the only writer).
+//
+// Thread: one. Lifetime: caches, reports and events outlive it. Failure: as a Reconciler's; what
+// the API server refuses for a reason the user can act upon goes to the job's status instead.
+#pragma once
+
+#include <map>
+
+#include "operator/controller/event_recorder.hpp"
+#include "operator/controller/reconciler.hpp"
+#include "operator/training/caches.hpp"
+#include "operator/training/decide.hpp"
+#include "operator/training/reports.hpp"
+
+namespace amdahl::training {
+
+class TrainingReconciler final : public controller::Reconciler {
+ public:
+  TrainingReconciler(const Caches& caches, Reports& reports, kube::Client& client,
+                     controller::EventRecorder& events, PodOptions options)
+      : caches_(caches),
+        reports_(reports),
+        client_(client),
+        events_(events),
+        options_(std::move(options)) {}
+
+  Task<Result<controller::Outcome>> reconcile(kube::ObjectKey key,
+                                              controller::Reconcile context) override;
+
+  Observed observe(const kube::ObjectKey& key, std::int64_t epoch) const;
+
+ private:
+  // One pass: what is written with, and for whom.
+  struct Pass {
+    const Observed& seen;
+    controller::Writer& writer;
+    kube::ObjectKey key{};
+    WallTime now{};
+  };
+  Task<Result<controller::Outcome>> apply(Pass pass, Plan plan);
+  Task<Result<bool>> confirmed(Pass pass, std::vector<std::string> names);
+  Task<Result<void>> clear(Pass pass, Plan& plan);
+  Task<Result<void>> make(Pass pass, Plan& plan);
+  Task<Result<void>> make_gang(Pass pass, Plan& plan);
+  Task<Result<void>> write_status(Pass pass, Plan& plan);
+  Task<Result<void>> remove_job(Pass pass);
+  Task<Result<controller::Outcome>> refused(Pass pass, Error error);
+  Task<Result<void>> release_one(Pass pass, PodRelease which);
+  Task<Result<void>> delete_one(Pass pass, PodDelete which);
+  Task<Result<void>> create_one(Pass pass, std::uint32_t rank);
+  void record_events(const Pass& pass, const Plan& plan);
+
+  const Caches& caches_;
+  Reports& reports_;
+  kube::Client& client_;
+  controller::EventRecorder& events_;
+  PodOptions options_;
+  std::map<kube::ObjectKey, WallTime> status_written_;  // of jobs that exist
+  std::optional<WallTime> leading_since_;               // the first call
+};
+
+}  // namespace amdahl::training

@@ -1,0 +1,197 @@
+// The gang of the current attempt comes into being: Service, PodGroup, then all pods together.
+//
+// Not before the pods of the attempt before are over (or silent for too long) and the backoff has
+// passed. Once all of it exists this only shows what moves.
+
+#include "operator/api/names.hpp"
+#include "operator/training/breakage.hpp"
+#include "operator/training/cleanup.hpp"
+#include "operator/training/gang_backend.hpp"
+#include "operator/training/pod_template.hpp"
+#include "operator/training/policies.hpp"
+#include "operator/training/status_of.hpp"
+
+namespace amdahl::training {
+namespace {
+
+constexpr std::chrono::seconds kRetryMin{5};
+constexpr std::chrono::seconds kRetryMax{60};
+constexpr std::uint32_t kBackoffDoublingsMax = 20;
+
+// Waits as long again as it has waited so far: doubling without a counter.
+std::chrono::nanoseconds retry_after(const Situation& s) {
+  const std::chrono::nanoseconds waited = s.now - attempt_began(s.status);
+  return std::clamp<std::chrono::nanoseconds>(waited, kRetryMin, kRetryMax);
+}
+
+const api::AttemptStatus* attempt_before(const TrainingJobStatus& status) {
+  const std::size_t count = status.attempts.size();
+  return count < 2 ? nullptr : &status.attempts[count - 2];
+}
+
+// When the attempt may begin; a first disruption costs no wait.
+std::optional<WallTime> not_before(const Situation& s) {
+  const api::AttemptStatus* const before = attempt_before(s.status);
+  if (before == nullptr || !before->ended_at) return std::nullopt;
+  const bool failed = before->outcome == api::AttemptOutcome::kFailed;
+  const bool disrupted = before->outcome == api::AttemptOutcome::kDisrupted;
+  const std::int32_t count = fruitless_attempts(s.status);
+  if (!failed && (!disrupted || count <= 1)) return std::nullopt;
+  std::chrono::nanoseconds wait = s.spec.restart.backoff.span;
+  const std::chrono::nanoseconds most = s.spec.restart.backoff_max.span;
+  for (std::int32_t i = 1; i < count && i < std::int32_t{kBackoffDoublingsMax} && wait < most; ++i)
+    wait *= 2;
+  return std::chrono::time_point_cast<WallTime::duration>(*before->ended_at + std::min(wait, most));
+}
+
+bool old_pods_linger(const Situation& s) {
+  const api::AttemptStatus* const before = attempt_before(s.status);
+  if (before == nullptr || !before->ended_at) return false;
+  // Deleted late, or on a node that does not answer: its number fences it from here on.
+  const std::chrono::seconds grace{kGraceSecondsDefault};
+  if (s.now >= *before->ended_at + grace + kStuckTerminatingMax) return false;
+  for (const PodSeen* pod : s.view.ours)
+    if (static_cast<std::int64_t>(pod->attempt) < s.view.number && !is_over(*pod, s.now))
+      return true;
+  return false;
+}
+
+api::PendingStatus pending(std::string reason, std::string message) {
+  return {.reason = std::move(reason), .message = std::move(message)};
+}
+
+// What the API server said to this pass, if anything.
+bool show_refusal(Plan& plan, const Situation& s) {
+  if (!s.seen.refusal) return false;
+  const Refusal& refusal = *s.seen.refusal;
+  const bool taken = refusal.kind == RefusalKind::kNameTaken;
+  Shown shown{.pending = pending(taken                                 ? "NameTaken"
+                                 : refusal.kind == RefusalKind::kQuota ? "QuotaExceeded"
+                                                                       : "PodsRefused",
+                                 refusal.words)};
+  shown.admitted_reason = taken ? api::reason::kNameTaken : api::reason::kPodsRefused;
+  show(plan, s, shown);
+  plan.look_again_in(retry_after(s));
+  return true;
+}
+
+// "Service", when one of the gang's name is not ours.
+std::string_view foreign_service(const Situation& s) {
+  const ServicePtr& service = s.seen.service;
+  if (!service || owned_by(service->metadata.owners, s.job().metadata.uid)) return {};
+  return "Service";
+}
+
+// Why the gang cannot begin yet; nothing: it can.
+std::optional<api::PendingStatus> obstacle(Plan& plan, const Situation& s) {
+  if (!s.view.others.empty()) {
+    plan.look_again_in(kRetryMin);
+    return pending("WaitingForOldPods", "an older job of this name still has pods");
+  }
+  if (old_pods_linger(s)) {
+    plan.look_again_in(kRetryMin);
+    return pending("WaitingForOldPods", "pods of the attempt before have not ended yet");
+  }
+  if (const auto time = not_before(s); time && s.now < *time) {
+    plan.look_again_in(*time - s.now);
+    return pending("Backoff", fmt::format("until {}", format_time(stamp(*time))));
+  }
+  const std::string_view taken = group_is_foreign(s) ? "PodGroup" : foreign_service(s);
+  if (taken.empty()) return std::nullopt;
+  plan.look_again_in(retry_after(s));
+  return pending("NameTaken", fmt::format("{} {} belongs to somebody else", taken,
+                                          api::service_name(s.job().metadata.name)));
+}
+
+void ensure_gang(Plan& plan, const Situation& s, const GangBackend& gang) {
+  if (!s.seen.service) plan.create_service = service_of(s.job());
+  const auto group = gang.group(s);
+  if (!group) return;
+  if (!s.seen.group)
+    plan.create_group = *group;
+  else if (has_group(s) && gang.outdated(s))
+    plan.update_group = *group;
+}
+
+// Unbound pods tell why, if the group does not.
+std::optional<api::PendingStatus> why_unbound(const Situation& s) {
+  if (s.view.bound == s.view.desired) return std::nullopt;
+  for (const PodSeen* pod : s.view.ranks) {
+    if (pod == nullptr || !pod->node.empty() || !pod->object) continue;
+    for (const kube::PodCondition& condition : pod->object->status.conditions)
+      if (condition.type == kube::PodConditionType::kScheduled &&
+          condition.status == kube::ConditionStatus::kFalse)
+        return pending(condition.reason.empty() ? "Unschedulable" : condition.reason.str(),
+                       condition.message.str());
+  }
+  return std::nullopt;
+}
+
+void show_progress(Plan& plan, const Situation& s, const GangState& state) {
+  Shown shown{.in_queue = state.in_queue};
+  if (s.view.bound < s.view.desired) shown.pending = state.pending;
+  if (!shown.pending) shown.pending = why_unbound(s);
+  show(plan, s, shown);
+}
+
+void create_pods(Plan& plan, const Situation& s, std::vector<std::uint32_t> ranks) {
+  plan.create_pods = std::move(ranks);
+  plan.policy = "start";
+  TrainingJobStatus next = s.status;
+  if (!next.attempts.back().started_at) next.attempts.back().started_at = stamp(s.now);
+  plan.status = complete_status(s, std::move(next), {.in_queue = true, .pods_created = true});
+  plan.move = Move::kCreate;
+}
+
+}  // namespace
+
+std::optional<Plan> plan_refused(const Situation& s) {
+  if (!s.view.live() || !s.seen.refusal || s.seen.refusal->kind != RefusalKind::kInvalid)
+    return std::nullopt;
+  TrainingJobStatus next = s.status;
+  end_attempt(next, s, api::AttemptOutcome::kFailed, {});
+  finish_job(next, s, api::condition::kFailed, api::reason::kInvalidSpec, s.seen.refusal->words);
+  Plan plan = write_ahead(s, std::move(next), Move::kGiveUp);
+  plan.policy = "refused";
+  plan.events.push_back({.warning = true, .reason = "InvalidSpec", .note = s.seen.refusal->words});
+  return plan;
+}
+
+Plan plan_start(const Situation& s) {
+  if (auto plan = settle(s)) return *std::move(plan);
+  Plan plan{.policy = "observe"};
+  if (looks_wrong(s)) plan.look_again_in(kSuspicionCheck);
+  if (const auto next = next_deadline(s)) plan.look_again_in(*next);
+  clear_pods(plan, s, Leave::kEvidence, "Restarting");
+  if (show_refusal(plan, s)) return plan;
+  const GangBackend& gang = gang_backend(s.spec.scheduling.gang);
+  const GangState state = gang.state(s);
+  const std::vector<std::uint32_t> missing = missing_ranks(s.view);
+  const bool was_whole = s.status.workers && s.status.workers->created >= s.view.desired;
+  if (missing.empty() || was_whole || is_pausing(s.status)) {
+    if (!is_pausing(s.status) && !group_is_foreign(s)) ensure_gang(plan, s, gang);
+    if (s.view.whole() && !was_whole && !s.view.record->started_at) {
+      create_pods(plan, s, {});  // they exist already: only the record is behind
+    } else {
+      show_progress(plan, s, state);
+    }
+    return plan;
+  }
+  if (const auto why = obstacle(plan, s)) {
+    show(plan, s, {.pending = why});
+    return plan;
+  }
+  if (!state.may_create_pods) {
+    plan.look_again_in(retry_after(s));
+    show(plan, s, {.pending = state.pending, .in_queue = state.in_queue});
+    return plan;
+  }
+  ensure_gang(plan, s, gang);
+  // Fixed: the queue has to let the group in first, so the group has to be there first.
+  const bool fixed = s.spec.scheduling.admission == api::Admission::kFixed;
+  if (fixed && plan.create_group) return plan;
+  create_pods(plan, s, missing);
+  return plan;
+}
+
+}  // namespace amdahl::training

@@ -1,0 +1,224 @@
+#include "operator/training/test_world.hpp"
+
+#include <algorithm>
+#include <nlohmann/json.hpp>
+
+#include "base/json_decode.hpp"
+#include "operator/api/fit_status.hpp"
+#include "operator/api/names.hpp"
+#include "operator/api/phase.hpp"
+#include "operator/training/attempt_view.hpp"
+#include "operator/training/pod_template.hpp"
+
+namespace amdahl::training {
+namespace {
+
+constexpr int kPlansMax = 60;
+
+kube::OwnerReference owner_of(const TrainingJob& job) {
+  return {.api_version = kTrainingJobs.api_version(),
+          .kind = kTrainingJobs.kind,
+          .name = job.metadata.name,
+          .uid = job.metadata.uid,
+          .controller = true};
+}
+
+Json default_template() {
+  return {{"spec",
+           {{"containers",
+             {{{"name", "trainer"},
+               {"image", "registry.example/train:1"},
+               {"command", {"python", "train.py"}},
+               {"resources", {{"limits", {{"nvidia.com/gpu", 8}}}}}}}}}}};
+}
+
+}  // namespace
+
+World::World() : now(std::chrono::seconds{1'760'000'000}) {
+  auto fresh = std::make_shared<TrainingJob>();
+  fresh->metadata.name = "train";
+  fresh->metadata.ns = "research";
+  fresh->metadata.uid = fresh_uid();
+  fresh->metadata.generation = 1;
+  fresh->metadata.created = now;
+  fresh->spec.pod_template = default_template();
+  fresh->spec.nodes = 2;
+  job = fresh;
+}
+
+Observed World::observe() const {
+  Observed seen{.job = job,
+                .group = group,
+                .service = service,
+                .volcano_served = volcano_served,
+                .queue = queue,
+                .refusal = refusal,
+                .status_written = status_written,
+                .epoch = epoch,
+                .leading_since = leading_since};
+  for (const auto& [name, pod] : pods) {
+    seen.pods.push_back(pod_seen(std::make_shared<GangPod>(pod)));
+    const PodSeen& last = seen.pods.back();
+    const auto report = reports.find(last.uid);
+    if (report != reports.end() && static_cast<std::int64_t>(last.attempt) == attempt())
+      seen.reports.push_back(report->second);
+  }
+  return seen;
+}
+
+Plan World::decide() {
+  Plan plan = training::decide(observe(), now, options);
+  refusal.reset();
+  check(plan);
+  return plan;
+}
+
+void World::check(const Plan& plan) {
+  const auto must = [&](bool holds, std::string what) {
+    if (!holds) broken.push_back(std::move(what));
+  };
+  must(!plan.write_ahead || (plan.status && !plan.acts()), "a write ahead that also acts");
+  for (const PodDelete& one : plan.delete_pods) {
+    const auto found = pods.find(one.name);
+    const bool ours =
+        found != pods.end() && job && owned_by(found->second.metadata.owners, job->metadata.uid);
+    must(ours, "deletes a pod that is not its own: " + one.name);
+  }
+  for (const std::uint32_t rank : plan.create_pods) {
+    must(job && !job->spec.cancel && !is_finished(job->status), "creates pods of an ended job");
+    must(job && static_cast<std::int64_t>(rank) < job->status.workers->desired,
+         "creates a rank beyond the gang");
+    must(job && job->status.attempts.back().outcome == api::AttemptOutcome::kUnknown,
+         "creates pods of an attempt that is over");
+  }
+  if (plan.acts() && job && !job->metadata.deleted && plan.policy != "release" &&
+      plan.release_pods.empty())
+    must(job->status.epoch == epoch, "acts before the epoch is on record");
+  if (plan.status) check_status(*plan.status, plan);
+}
+
+void World::check_status(const api::TrainingJobStatus& next, const Plan& plan) {
+  const auto must = [&](bool holds, std::string what) {
+    if (!holds) broken.push_back(std::move(what));
+  };
+  const api::Phase from =
+      job->status.conditions.empty() ? api::Phase::kUnknown : api::summarize(job->status).phase;
+  const api::Phase to = api::summarize(next).phase;
+  must(plan.move && next_phases(from, *plan.move).contains(to),
+       fmt::format("{} --{}--> {} is no legal move", enum_name(from),
+                   plan.move ? name(*plan.move) : "?", enum_name(to)));
+  must(api::status_bytes(next) <= api::kStatusBytesMax, "the status is too large");
+  std::size_t terminal = 0;
+  for (const std::string_view type :
+       {api::condition::kSucceeded, api::condition::kFailed, api::condition::kCancelled}) {
+    terminal += api::is_true(next.conditions, type) ? 1 : 0;
+    must(!api::is_true(job->status.conditions, type) || api::is_true(next.conditions, type),
+         "a terminal condition was taken back");
+  }
+  must(terminal <= 1, "more than one terminal condition");
+  must(next.attempt == job->status.attempt || next.attempt == job->status.attempt + 1,
+       "attempts are counted one by one");
+  if (api::is_true(next.conditions, api::condition::kSuspended)) {
+    const bool pods_left = std::ranges::any_of(pods, [&](const auto& entry) {
+      return owned_by(entry.second.metadata.owners, job->metadata.uid);
+    });
+    must(!pods_left, "Suspended while a pod exists");
+    must(!group || !owned_by(group->metadata.owners, job->metadata.uid),
+         "Suspended while the PodGroup exists");
+  }
+}
+
+bool World::may_write() {
+  if (writes_left_ && *writes_left_ == 0) return false;
+  if (writes_left_) --*writes_left_;
+  ++writes;
+  return true;
+}
+
+void World::write_status(const Plan& plan) {
+  if (!may_write()) return;
+  auto changed = std::make_shared<TrainingJob>(*job);
+  changed->status = *plan.status;
+  job = changed;
+  status_written = now;
+}
+
+bool World::play(const Plan& plan) {
+  if (!plan.confirm_absent.empty() &&
+      std::ranges::all_of(plan.confirm_absent, [&](auto& name) { return pods.contains(name); }))
+    return false;
+  reply = plan.reply;
+  for (const PodRelease& one : plan.release_pods) release_pod(one);
+  for (const PodDelete& one : plan.delete_pods) delete_pod(one);
+  if (plan.delete_group && may_write()) group.reset();
+  if (plan.delete_service && may_write()) service.reset();
+  const auto owned = [&](auto object, const char* uid) {
+    object.metadata.owners = {owner_of(*job)};
+    object.metadata.uid = uid;
+    return std::make_shared<const decltype(object)>(std::move(object));
+  };
+  if (plan.create_service && may_write())
+    service = owned(*decode<kube::Service>(plan.create_service->dump()), "s");
+  const auto& spec = plan.create_group ? plan.create_group : plan.update_group;
+  if (spec && may_write()) group = owned(*decode<kube::PodGroup>(spec->dump()), "g");
+  for (const std::uint32_t rank : plan.create_pods) create_pod(rank);
+  if (plan.status) write_status(plan);
+  if (plan.delete_job && may_write()) delete_job();
+  writes_left_.reset();
+  return true;
+}
+
+int World::settle() {
+  for (int plans = 0; plans < kPlansMax; ++plans) {
+    const Plan plan = decide();
+    if (plan.empty() || !play(plan)) return plans;
+  }
+  broken.push_back("does not settle");
+  return kPlansMax;
+}
+
+void World::create_pod(std::uint32_t rank) {
+  if (!may_write()) return;
+  const auto& record = job->status.attempts.back();
+  const Json body = pod_of(*job,
+                           {.attempt = static_cast<std::uint32_t>(record.number),
+                            .index = rank,
+                            .nodes = job->status.workers->desired,
+                            .resume_step = record.resumed_from_step},
+                           options);
+  GangPod pod = *decode<GangPod>(body.dump());
+  pod.metadata.uid = fresh_uid();
+  pod.metadata.ns = job->metadata.ns;
+  pod.metadata.created = now;
+  pod.metadata.owners = {owner_of(*job)};
+  pod.status.phase = kube::PodPhase::kPending;
+  const std::string name = pod.metadata.name.str();
+  if (!names_used_.insert(std::string(job->metadata.uid) + "/" + name).second)
+    broken.push_back("creates pod " + name + " twice");
+  pods.insert_or_assign(name, std::move(pod));
+}
+
+void World::delete_pod(const PodDelete& which) {
+  GangPod* const found = pod(which.name);
+  if (found == nullptr || found->metadata.uid != which.uid || !may_write()) return;
+  const bool at_once =
+      found->spec.node.empty() || pod_seen(std::make_shared<GangPod>(*found)).ended();
+  if (!found->metadata.deleted) mark_deleted(*found, at_once ? 0 : kGraceSecondsDefault);
+  collect(which.name);
+}
+
+void World::release_pod(const PodRelease& which) {
+  GangPod* const found = pod(which.name);
+  if (found == nullptr || found->metadata.uid != which.uid || !may_write()) return;
+  found->metadata.finalizers.clear();
+  collect(which.name);
+}
+
+void World::collect(const std::string& name) {
+  const GangPod* const found = pod(name);
+  if (found == nullptr || !found->metadata.deleted || !found->metadata.finalizers.empty()) return;
+  const PodSeen seen = pod_seen(std::make_shared<GangPod>(*found));
+  if (seen.ended() || seen.node.empty() || seen.deletion_grace == 0) pods.erase(name);
+}
+
+}  // namespace amdahl::training

@@ -1,0 +1,232 @@
+"""What a trainer can tell its launcher, and ask it.
+
+    from amdahl import job
+
+    for n in range(start, total):
+        with job.phase("DataWait"):
+            batch = next(data)
+        loss = train(batch)
+        job.step(n, total, loss=loss)
+        if job.should_stop():
+            save(f"/ckpt/{n}")
+            job.committed(n, f"/ckpt/{n}")
+            break
+
+Outside of a job, and after anything goes wrong, every call does nothing. No call raises, none waits
+for the launcher. `should_stop()` answers for this process: with several ranks, let rank 0 ask and
+broadcast the answer, so that all stop at the same step.
+"""
+
+from __future__ import annotations
+
+import json
+import os
+import socket
+import threading
+import time
+from types import TracebackType
+
+PHASES = frozenset({"Init", "DataWait", "Train", "CheckpointSave", "CheckpointRestore", "Eval"})
+SEND_EVERY_SECONDS = 0.2  # steps between two messages are summed up
+METRICS_MAX = 8
+TEXT_MAX = 1024
+RECEIVE_MAX = 4096
+
+
+class Launcher:
+    """The connection of one process. A broken one stays broken: the trainer matters more."""
+
+    def __init__(self, path: str | None, clock=time.monotonic) -> None:
+        self._path = path
+        self._clock = clock
+        self._lock = threading.Lock()
+        self._socket: socket.socket | None = None
+        self._pid = 0
+        self._sent_at = -1.0
+        self._phases: list[str] = []
+        self._data_wait = 0.0
+        self._received = b""
+        self._listening = self._heard = self._stop = False
+
+    def step(self, step: int, total: int | None, metrics: dict) -> None:
+        now = self._clock()
+        if now - self._sent_at < SEND_EVERY_SECONDS and step != total:
+            return
+        message = {"type": "state", "step": int(step), "phase": self._phase()}
+        if total is not None:
+            message["total"] = int(total)
+        if metrics:
+            message["metrics"] = {str(name)[:TEXT_MAX]: _number(metrics[name])
+                                  for name in list(metrics)[:METRICS_MAX]}
+        self._send_state(message, now)
+
+    def enter(self, phase: str) -> None:
+        self._phases.append(phase)
+        if phase != "DataWait":
+            self._send_state({"type": "state", "phase": phase}, self._clock())
+
+    def leave(self, phase: str, seconds: float) -> None:
+        if self._phases:
+            self._phases.pop()
+        if phase == "DataWait":
+            self._data_wait += seconds  # goes out with the next step: it may happen every step
+        else:
+            self._send_state({"type": "state", "phase": self._phase()}, self._clock())
+
+    def should_stop(self) -> bool:
+        if not self._listening:
+            self._listening = self._send({"type": "listening"})
+        self._receive()
+        if self._stop and not self._heard:
+            self._heard = self._send({"type": "heard"})
+        return self._stop
+
+    def committed(self, step: int, path: str, size: int) -> None:
+        self._send({"type": "committed", "step": int(step), "path": str(path)[:TEXT_MAX],
+                    "bytes": int(size)})
+
+    def failed(self, message: str) -> None:
+        self._send({"type": "failed", "message": str(message)[:TEXT_MAX]})
+
+    def _phase(self) -> str:
+        return next((p for p in reversed(self._phases) if p != "DataWait"), "Train")
+
+    def _send_state(self, message: dict, now: float) -> None:
+        if self._data_wait > 0:
+            message["dataWait"] = round(self._data_wait, 6)
+        if self._send(message):
+            self._sent_at = now
+            self._data_wait = 0.0
+
+    def _send(self, message: dict) -> bool:
+        with self._lock:
+            connection = self._connection()
+            if connection is None:
+                return False
+            try:
+                connection.sendall(json.dumps(message, separators=(",", ":")).encode() + b"\n")
+            except BlockingIOError:
+                # The launcher does not read. Half a line may be out, so nothing can follow it.
+                self._close()
+                return False
+            except (OSError, ValueError, TypeError):
+                self._close()
+                return False
+            return True
+
+    def _receive(self) -> None:
+        with self._lock:
+            connection = self._connection()
+            if connection is None:
+                return
+            try:
+                self._received += connection.recv(RECEIVE_MAX)
+            except BlockingIOError:
+                return
+            except OSError:
+                self._close()
+                return
+            *lines, self._received = self._received.split(b"\n")
+            self._received = self._received[-RECEIVE_MAX:]
+            for line in lines:
+                self._hear(line)
+
+    def _hear(self, line: bytes) -> None:
+        if b'"stop"' in line:
+            self._stop, self._heard = True, False
+        elif b'"continue"' in line:
+            self._stop = False
+
+    def _connection(self) -> socket.socket | None:
+        if not self._path:
+            return None
+        if self._pid != os.getpid():  # the first call, or a fork: a child has its own
+            self._pid = os.getpid()
+            self._listening = self._heard = False
+            self._received = b""
+            self._open()
+        return self._socket
+
+    def _open(self) -> None:
+        self._socket = None
+        try:
+            connection = socket.socket(socket.AF_UNIX, socket.SOCK_STREAM | socket.SOCK_CLOEXEC)
+            connection.setblocking(False)
+            address = "\0" + self._path[1:] if self._path.startswith("@") else self._path
+            connection.connect(address)
+            hello = {"type": "hello", "pid": self._pid, "localRank": _rank("LOCAL_RANK"),
+                     "rank": _rank("RANK")}
+            connection.sendall(json.dumps(hello).encode() + b"\n")
+            self._socket = connection
+        except (OSError, ValueError):
+            self._path = None
+
+    def _close(self) -> None:
+        if self._socket is not None:
+            self._socket.close()
+        self._socket, self._path = None, None
+
+
+def _rank(name: str) -> int:
+    text = os.environ.get(name, "0")
+    return int(text) if text.isdecimal() else 0
+
+
+def _number(value: object) -> object:
+    """A number, or its text when JSON has none for it (nan, inf, a tensor)."""
+    try:
+        number = float(value)  # type: ignore[arg-type]
+    except (TypeError, ValueError, RuntimeError):
+        return str(value)[:TEXT_MAX]
+    finite = number - number == 0
+    return number if finite else str(number)
+
+
+class phase:  # noqa: N801: reads as a statement
+    """``with phase("Eval"):`` gives the time inside to one of PHASES; others do nothing."""
+
+    def __init__(self, name: str) -> None:
+        self._name = name if name in PHASES else None
+        self._since = 0.0
+
+    def __enter__(self) -> "phase":
+        if self._name:
+            self._since = time.monotonic()
+            _quietly(_launcher.enter, self._name)
+        return self
+
+    def __exit__(self, kind: type[BaseException] | None, error: BaseException | None,
+                 trace: TracebackType | None) -> None:
+        if self._name:
+            _quietly(_launcher.leave, self._name, time.monotonic() - self._since)
+
+
+def step(n: int, total: int | None = None, **metrics: float) -> None:
+    """Step n is done, of total; metrics are numbers worth showing, at most 8."""
+    _quietly(_launcher.step, n, total, metrics)
+
+
+def should_stop() -> bool:
+    """Whether to save, say committed() and end. Cheap; ask at every step."""
+    return bool(_quietly(_launcher.should_stop))
+
+
+def committed(step: int, path: str, bytes: int = 0) -> None:  # noqa: A002
+    """A checkpoint of this step is complete and can be read back from path."""
+    _quietly(_launcher.committed, step, path, bytes)
+
+
+def failed(message: str) -> None:
+    """The checkpoint that should_stop() asked for could not be written."""
+    _quietly(_launcher.failed, message)
+
+
+def _quietly(call, *arguments):
+    """A bug in here costs a report, never a training run."""
+    try:
+        return call(*arguments)
+    except Exception:  # noqa: BLE001
+        return None
+
+
+_launcher = Launcher(os.environ.get("AMDAHL_SOCKET"))

@@ -1,0 +1,25 @@
+#include "runtime/launch/checkpoint_source.hpp"
+
+#include "runtime/launch/helper_message.hpp"
+#include "runtime/launch/small_files.hpp"
+
+namespace amdahl::launch {
+namespace {
+
+bool same(const struct stat& a, const struct stat& b) {
+  return a.st_ino == b.st_ino && a.st_size == b.st_size && a.st_mtim.tv_sec == b.st_mtim.tv_sec &&
+         a.st_mtim.tv_nsec == b.st_mtim.tv_nsec;
+}
+
+}  // namespace
+
+std::optional<api::ReportCheckpoint> CheckpointMarker::poll() {
+  struct stat now{};
+  if (path_.empty() || ::stat(path_.c_str(), &now) != 0 || same(now, seen_)) return std::nullopt;
+  const auto text = read_small_file(path_, kMarkerBytesMax);
+  if (!text) return std::nullopt;
+  seen_ = now;
+  return read_marker(*text);
+}
+
+}  // namespace amdahl::launch

@@ -1,0 +1,89 @@
+#include "runtime/launch/command.hpp"
+
+#include <fmt/format.h>
+
+#include <algorithm>
+#include <array>
+
+#include "operator/api/report_env.hpp"
+
+namespace amdahl::launch {
+namespace {
+
+std::string_view file_name(std::string_view path) {
+  return path.substr(path.rfind('/') + 1);  // npos + 1 is 0
+}
+
+// python, python3, python3.11
+bool is_interpreter(std::string_view program) {
+  std::string_view name = file_name(program);
+  if (!name.starts_with("python")) return false;
+  name.remove_prefix(6);
+  return name.find_first_not_of("0123456789.") == std::string_view::npos;
+}
+
+bool starts_processes(std::string_view module) {
+  static constexpr std::array kModules = {
+      "torch.distributed.run",     "torch.distributed.launch",   "deepspeed",
+      "deepspeed.launcher.runner", "accelerate.commands.launch", "accelerate"};
+  return std::ranges::any_of(kModules, [&](std::string_view name) { return name == module; });
+}
+
+// Options of the interpreter that take the next argument.
+bool takes_argument(std::string_view option) {
+  return option == "-X" || option == "-W" || option == "--check-hash-based-pycs";
+}
+
+// The index of the script, of -m or of -c.
+std::size_t end_of_options(const std::vector<std::string>& command) {
+  std::size_t at = 1;
+  while (at < command.size() && command[at].starts_with('-') && command[at] != "-" &&
+         command[at] != "-m" && command[at] != "-c")
+    at += takes_argument(command[at]) ? 2 : 1;
+  return std::min(at, command.size());
+}
+
+}  // namespace
+
+std::vector<std::string> start_command(Runtime runtime, std::vector<std::string> command) {
+  if (runtime == Runtime::kPython || command.empty() || !is_interpreter(command[0])) return command;
+  const std::size_t at = end_of_options(command);
+  if (at == command.size() || command[at] == "-c" || command[at] == "-") return command;
+  const bool module = command[at] == "-m";
+  if (module && (at + 1 == command.size() || starts_processes(command[at + 1]))) return command;
+  const auto place = command.begin() + static_cast<std::ptrdiff_t>(at);
+  if (module) *place = "--module";
+  const std::array<std::string, 2> launcher = {"-m", "torch.distributed.run"};
+  command.insert(place, launcher.begin(), launcher.end());
+  return command;
+}
+
+Variables trainer_variables(const Settings& settings, const OwnFiles& files, Variables variables) {
+  namespace env = api::report_env;
+  const auto set_unless_empty = [&](std::string_view name, const std::string& value) {
+    if (!value.empty()) variables.set(name, value);
+  };
+  set_unless_empty("AMDAHL_SOCKET", files.socket);
+  set_unless_empty("TORCHELASTIC_ERROR_FILE", files.error_file);
+  set_unless_empty(env::kHostfile, files.hostfile);
+  set_unless_empty(env::kCheckpointMarker, settings.marker);
+  variables.set(env::kRank, fmt::format("{}", settings.rank));
+  variables.set(env::kNodes, fmt::format("{}", settings.nodes));
+  // torchrun kills its workers 30 s after SIGTERM unless told that there is more (or less) time.
+  constexpr std::string_view kShutdown = "TORCH_ELASTIC_SHUTDOWN_TIMEOUT";
+  if (settings.runtime != Runtime::kPython && !variables.has(kShutdown)) {
+    const auto time = plan_grace(settings.grace).terminate_all;
+    variables.set(kShutdown, fmt::format("{}", std::max<std::int64_t>(1, time.count() / 1000)));
+  }
+  return variables;
+}
+
+std::string hostfile_text(const Settings& settings) {
+  std::string text;
+  if (settings.runtime != Runtime::kDeepSpeed || settings.host_pattern.empty()) return text;
+  for (std::int64_t node = 0; node < settings.nodes; ++node)
+    text += fmt::format("{} slots={}\n", host_name(settings.host_pattern, node), settings.slots);
+  return text;
+}
+
+}  // namespace amdahl::launch

@@ -1,0 +1,58 @@
+// One line that the Python package writes to the launcher's socket, and the lines it gets.
+//
+//   {"type":"hello","pid":12,"localRank":0,"rank":8}
+//   {"type":"state","phase":"Train","step":10,"total":100,"dataWait":0.12,"metrics":{"loss":1.5}}
+//   {"type":"listening"}                  should_stop() is asked from time to time
+//   {"type":"heard"}                      and has said yes
+//   {"type":"committed","step":10,"path":"/ckpt/10","bytes":123}
+//   {"type":"failed","message":"disk full"}    the checkpoint for a pause could not be written
+// and back: {"type":"stop","deadlineSeconds":110}, {"type":"continue"}.
+//
+// Pure. Failure: a line that is not one of these is nullopt; a member of a wrong type is absent.
+#pragma once
+
+#include <chrono>
+#include <cstdint>
+#include <optional>
+#include <string>
+#include <string_view>
+#include <vector>
+
+#include "operator/api/report.hpp"
+
+namespace amdahl::launch {
+
+inline constexpr std::size_t kHelperLineBytesMax = std::size_t{16} << 10U;
+
+enum class HelperKind : std::uint8_t { kHello, kState, kListening, kHeard, kCommitted, kFailed };
+constexpr auto enum_names(HelperKind) {
+  return std::to_array<EnumName<HelperKind>>({{HelperKind::kHello, "hello"},
+                                              {HelperKind::kState, "state"},
+                                              {HelperKind::kListening, "listening"},
+                                              {HelperKind::kHeard, "heard"},
+                                              {HelperKind::kCommitted, "committed"},
+                                              {HelperKind::kFailed, "failed"}});
+}
+
+struct HelperMessage {
+  HelperKind kind = HelperKind::kState;
+  std::optional<std::int64_t> local_rank = {};
+  std::optional<api::ReportPhase> phase = {};
+  std::optional<std::int64_t> step = {};
+  std::optional<std::int64_t> total = {};
+  std::chrono::nanoseconds data_wait{0};  // since the last message
+  std::vector<api::ReportMetric> metrics = {};
+  std::string path = {};
+  std::int64_t bytes = 0;
+  std::string message = {};
+};
+
+std::optional<HelperMessage> read_helper_line(std::string_view line);
+
+std::string stop_line(std::chrono::seconds deadline);
+std::string continue_line();
+
+// The file that says that a checkpoint is complete: {"step":10,"path":"/ckpt/10"}.
+std::optional<api::ReportCheckpoint> read_marker(std::string_view text);
+
+}  // namespace amdahl::launch

@@ -1,0 +1,35 @@
+// What a line of a trainer's log tells about it. Values only.
+//
+// A log line is a claim: anybody can print anything. Nothing here decides about a job by itself.
+#pragma once
+
+#include <cstdint>
+#include <optional>
+#include <variant>
+#include <vector>
+
+#include "operator/api/report.hpp"
+
+namespace amdahl::launch {
+
+struct StepSeen {
+  std::int64_t step = 0;
+  std::optional<std::int64_t> total = {};
+  std::vector<api::ReportMetric> metrics = {};
+  bool operator==(const StepSeen&) const = default;
+};
+struct MetricsSeen {
+  std::vector<api::ReportMetric> metrics = {};
+  bool operator==(const MetricsSeen&) const = default;
+};
+struct PhaseSeen {
+  api::ReportPhase phase = api::ReportPhase::kUnattributed;
+  bool operator==(const PhaseSeen&) const = default;
+};
+struct ErrorSeen {
+  api::ReportError error = {};
+  bool operator==(const ErrorSeen&) const = default;
+};
+using LogFact = std::variant<StepSeen, MetricsSeen, PhaseSeen, ErrorSeen>;
+
+}  // namespace amdahl::launch

@@ -1,0 +1,147 @@
+// amdahl-launch: the first process of a trainer's container. See README.md.
+#include <poll.h>
+#include <signal.h>
+#include <sys/prctl.h>
+#include <unistd.h>
+
+#include <boost/asio/co_spawn.hpp>
+#include <boost/asio/detached.hpp>
+#include <boost/asio/io_context.hpp>
+#include <cstdio>
+#include <cstdlib>
+#include <string>
+#include <vector>
+
+#include "base/clock.hpp"
+#include "runtime/launch/command.hpp"
+#include "runtime/launch/install.hpp"
+#include "runtime/launch/observer.hpp"
+#include "runtime/launch/own_files.hpp"
+#include "runtime/launch/settings.hpp"
+#include "runtime/launch/supervisor.hpp"
+
+namespace {
+using namespace amdahl;
+using namespace amdahl::launch;
+
+constexpr int kUsage = 2;
+constexpr std::string_view kHelp =
+    "usage: amdahl-launch run -- COMMAND [ARGUMENT...]   start a trainer and look after it\n"
+    "       amdahl-launch install FOLDER                 put this program there\n"
+    "       amdahl-launch version\n"
+    "\n"
+    "As the first process of a container, `run` starts COMMAND (with AMDAHL_RUNTIME=Torchrun or\n"
+    "DeepSpeed through torch.distributed.run), passes signals on, reaps, reports to\n"
+    "AMDAHL_REPORT_URL and exits as COMMAND did: 127 when it is not there, 126 when it cannot be\n"
+    "executed, 128 + n after signal n.\n";
+
+// To standard error, if it can be written at once: a log that stands still stops nobody.
+void complain(std::string_view text) {
+  constexpr std::size_t kLineMax = 4000;
+  const std::string line = "amdahl-launch: " + std::string(text.substr(0, kLineMax)) + "\n";
+  pollfd log{.fd = STDERR_FILENO, .events = POLLOUT, .revents = 0};
+  if (::poll(&log, 1, 0) == 1) (void)!::write(STDERR_FILENO, line.data(), line.size());
+}
+
+void say(std::FILE* stream, std::string_view text) {
+  std::fwrite(text.data(), 1, text.size(), stream);
+}
+
+Variables own_environment() {
+  std::vector<std::string> entries;
+  for (char** entry = environ; *entry != nullptr; ++entry) entries.emplace_back(*entry);
+  return Variables(std::move(entries));
+}
+
+// Never returns into the supervisor's code.
+[[noreturn]] void be_observer(pid_t supervisor, ObserverOptions options, Channel channel) {
+  ::setpgid(0, 0);
+  ::prctl(PR_SET_PDEATHSIG, SIGKILL);
+  if (::getppid() != supervisor) std::_Exit(1);
+  for (const int signal : {SIGTERM, SIGINT, SIGHUP, SIGQUIT, SIGUSR1, SIGUSR2, SIGPIPE})
+    ::signal(signal, SIG_IGN);  // it ends when the supervisor says so
+  sigset_t none;
+  sigemptyset(&none);
+  ::sigprocmask(SIG_SETMASK, &none, nullptr);
+  RealClock clock;
+  options.seed = static_cast<std::uint64_t>(clock.wall().time_since_epoch().count()) ^
+                 static_cast<std::uint64_t>(::getpid());
+  boost::asio::io_context io(1);
+  Observer observer(io.get_executor(), clock, std::move(options), std::move(channel));
+  boost::asio::co_spawn(io, observer.run(), [&](const std::exception_ptr& failure) {
+    if (failure) complain("the observer failed");
+    std::_Exit(failure ? 1 : 0);
+  });
+  io.run();
+  std::_Exit(0);
+}
+
+// What the parent does without; -1 when there is no second process to be had.
+pid_t fork_observer(ChannelPair& channel, ObserverOptions options) {
+  const pid_t supervisor = ::getpid();
+  const pid_t child = ::fork();
+  if (child == 0) {
+    channel.supervisor.close();
+    be_observer(supervisor, std::move(options), std::move(channel.observer));
+  }
+  channel.observer.close();
+  return child;
+}
+
+int run(std::vector<std::string> command) {
+  ::prctl(PR_SET_CHILD_SUBREAPER, 1);
+  const Variables given = own_environment();
+  Settings settings = read_settings(given);
+  const OwnFolder folder(settings, settings.complaints);
+  for (const std::string& text : settings.complaints) complain(text);
+  auto signals = Supervisor::take_signals();
+  auto channel = make_channel();
+  if (!signals) complain(signals.error().context);
+  SupervisorOptions options{
+      .command = start_command(settings.runtime, std::move(command)),
+      .environment = trainer_variables(settings, folder.files(), given).entries(),
+      .search_path = settings.search_path,
+      .termination_log = settings.termination_log,
+      .grace = settings.grace,
+      .start_wait = settings.host_wait + std::chrono::seconds{5},
+      .complain = complain};
+  Channel link{Fd()};
+  if (channel) {
+    options.observer = fork_observer(*channel, {.settings = settings,
+                                                .socket = folder.files().socket,
+                                                .error_file = folder.files().error_file,
+                                                .complain = complain});
+    if (options.observer > 0) link = std::move(channel->supervisor);
+  }
+  if (!link.open()) complain("no observer; the trainer runs unreported");
+  RealClock clock;
+  return Supervisor(clock, std::move(options), std::move(link),
+                    signals ? std::move(*signals) : Fd())
+      .run();
+}
+
+int install_into(const char* self, const std::string& folder) {
+  const bool proc = ::access("/proc/self/exe", R_OK) == 0;
+  const auto path = install(proc ? "/proc/self/exe" : self, folder);
+  if (!path) complain(path.error().context);
+  return path ? 0 : 1;
+}
+
+}  // namespace
+
+int main(int argc, char** argv) {
+  const std::vector<std::string> arguments(argv + 1, argv + argc);
+  const std::string verb = arguments.empty() ? "" : arguments[0];
+  if (verb == "run") {
+    const std::size_t skip = arguments.size() > 1 && arguments[1] == "--" ? 2 : 1;
+    return run({arguments.begin() + static_cast<std::ptrdiff_t>(skip), arguments.end()});
+  }
+  if (verb == "install" && arguments.size() == 2) return install_into(argv[0], arguments[1]);
+  if (verb == "version") {
+    say(stdout, "amdahl-launch " AMDAHL_VERSION "\n");
+    return 0;
+  }
+  const bool help = verb == "--help" || verb == "-h" || verb == "help";
+  say(help ? stdout : stderr, kHelp);
+  return help ? 0 : kUsage;
+}

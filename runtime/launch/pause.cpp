@@ -1,0 +1,78 @@
+#include "runtime/launch/pause.hpp"
+
+namespace amdahl::launch {
+namespace {
+
+bool is_open(const Pause& pause) {
+  return pause.state == ReportPauseState::kRequested || pause.state == ReportPauseState::kSaving;
+}
+
+PauseAction action_of(ReportPauseWay way) {
+  switch (way) {
+    case ReportPauseWay::kHelper:
+      return PauseAction::kTellHelper;
+    case ReportPauseWay::kUserSignal:
+      return PauseAction::kUserSignal;
+    case ReportPauseWay::kTerminate:
+      return PauseAction::kTerminate;
+    case ReportPauseWay::kNone:
+      break;
+  }
+  return PauseAction::kNone;
+}
+
+struct Stepper {
+  Pause pause;
+
+  PauseStep operator()(const PauseAsked& asked) {
+    // The operator repeats itself with every reply; asking again is not a new request.
+    if (pause.state != ReportPauseState::kNone) return {pause};
+    const bool hopeless = asked.way == ReportPauseWay::kNone && !asked.may_come;
+    const Pause next{.state = hopeless ? ReportPauseState::kFailed : ReportPauseState::kRequested,
+                     .way = asked.way,
+                     .step_min = asked.last_step,
+                     .deadline = asked.deadline};
+    return {next, action_of(asked.way)};
+  }
+  PauseStep operator()(const PauseWayFound& found) {
+    if (pause.state != ReportPauseState::kRequested || pause.way != ReportPauseWay::kNone)
+      return {pause};
+    pause.way = found.way;
+    return {pause, action_of(found.way)};
+  }
+  PauseStep operator()(const PauseTakenBack&) {
+    if (pause.state == ReportPauseState::kNone) return {pause};
+    return {Pause{},
+            pause.way == ReportPauseWay::kHelper ? PauseAction::kTakeBack : PauseAction::kNone};
+  }
+  PauseStep operator()(const PauseHeard&) {
+    if (pause.state == ReportPauseState::kRequested) pause.state = ReportPauseState::kSaving;
+    return {pause};
+  }
+  PauseStep operator()(const PauseCommit& commit) {
+    // Too late is better than never: the steps are safe all the same.
+    const bool counts = is_open(pause) || pause.state == ReportPauseState::kTimedOut ||
+                        pause.state == ReportPauseState::kFailed;
+    if (!counts || commit.step < pause.step_min.value_or(0)) return {pause};
+    pause.state = ReportPauseState::kCommitted;
+    pause.step = commit.step;
+    return {pause};
+  }
+  PauseStep operator()(const PauseSaveFailed&) {
+    if (is_open(pause)) pause.state = ReportPauseState::kFailed;
+    return {pause};
+  }
+  PauseStep operator()(const PauseTrainerEnded&) { return (*this)(PauseSaveFailed{}); }
+  PauseStep operator()(const PauseTick& tick) {
+    if (is_open(pause) && tick.now >= pause.deadline) pause.state = ReportPauseState::kTimedOut;
+    return {pause};
+  }
+};
+
+}  // namespace
+
+PauseStep step(Pause pause, const PauseInput& input) {
+  return std::visit(Stepper{pause}, input);
+}
+
+}  // namespace amdahl::launch

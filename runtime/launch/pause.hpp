@@ -1,0 +1,74 @@
+// A pause as a value: who was asked, how, and how far it has come. No clock, no socket.
+//
+//   None -> Requested -> Saving -> Committed
+//                   \-> Failed (cannot be asked, could not save, ended without saving) or TimedOut
+//
+// A checkpoint counts when its step is no older than the last step that was known at the request:
+// one that was under way before may hold less, and steps would be lost unseen. Once Committed it
+// stays so until it is taken back. Failure: none; an input that does not fit changes nothing.
+#pragma once
+
+#include <cstdint>
+#include <optional>
+#include <variant>
+
+#include "base/clock.hpp"
+#include "operator/api/report_enums.hpp"
+
+namespace amdahl::launch {
+
+using api::ReportPauseState;
+using api::ReportPauseWay;
+
+struct PauseAsked {
+  ReportPauseWay way = ReportPauseWay::kNone;
+  bool may_come = false;  // without a way: there may be one later
+  std::optional<std::int64_t> last_step = {};
+  Monotonic deadline = {};
+};
+struct PauseWayFound {
+  ReportPauseWay way = ReportPauseWay::kNone;
+};
+struct PauseTakenBack {};
+struct PauseHeard {};
+struct PauseCommit {
+  std::int64_t step = 0;
+};
+struct PauseSaveFailed {};
+struct PauseTrainerEnded {};
+struct PauseTick {
+  Monotonic now = {};
+};
+using PauseInput = std::variant<PauseAsked, PauseWayFound, PauseTakenBack, PauseHeard, PauseCommit,
+                                PauseSaveFailed, PauseTrainerEnded, PauseTick>;
+
+struct Pause {
+  ReportPauseState state = ReportPauseState::kNone;
+  ReportPauseWay way = ReportPauseWay::kNone;
+  std::optional<std::int64_t> step = {};      // that was saved
+  std::optional<std::int64_t> step_min = {};  // that counts
+  Monotonic deadline = {};
+  bool operator==(const Pause&) const = default;
+};
+
+enum class PauseAction : std::uint8_t { kNone, kTellHelper, kUserSignal, kTerminate, kTakeBack };
+struct PauseStep {
+  Pause next = {};
+  PauseAction action = PauseAction::kNone;
+};
+
+PauseStep step(Pause pause, const PauseInput& input);
+
+// Which way there is, best first. `term` means that somebody who saves would see SIGTERM.
+struct PauseWays {
+  bool helper = false;
+  bool user_signal = false;
+  bool term = false;
+};
+constexpr ReportPauseWay best_way(const PauseWays& ways) {
+  if (ways.helper) return ReportPauseWay::kHelper;
+  if (ways.user_signal) return ReportPauseWay::kUserSignal;
+  return ways.term ? ReportPauseWay::kTerminate : ReportPauseWay::kNone;
+}
+
+}  // namespace amdahl::launch

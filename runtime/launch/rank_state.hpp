@@ -1,0 +1,70 @@
+// Everything that is known of one rank, from its processes, its log and the Python package.
+//
+// The Python package outranks the log: once it has spoken of steps or phases, lines are asked for
+// errors only. An error that is followed by a step was survived, and is forgotten. Pure: time comes
+// with each event. Thread: one. Failure: none.
+#pragma once
+
+#include <chrono>
+#include <cstdint>
+#include <optional>
+#include <vector>
+
+#include "operator/api/report.hpp"
+#include "runtime/launch/helper_message.hpp"
+#include "runtime/launch/log_facts.hpp"
+#include "runtime/launch/settings.hpp"
+#include "runtime/launch/timeline.hpp"
+
+namespace amdahl::launch {
+
+struct Moment {
+  Monotonic now = {};
+  WallTime wall = {};
+};
+
+class RankState {
+ public:
+  // Without any sign of work for this long, the time is no longer called Init.
+  static constexpr std::chrono::minutes kInitMax{30};
+
+  explicit RankState(Monotonic start) : timeline_(start, ReportPhase::kWaiting) {}
+
+  void started(Runtime runtime, Moment at);
+  void workers_seen(Moment at);  // torchrun has children: the rendezvous is over
+  void log(const LogFact& fact, Moment at);
+  // `leads`: of the helpers on this node, the one that speaks for the node.
+  void helper(const HelperMessage& message, bool leads, Moment at);
+  // False when it is known already or older.
+  bool committed(api::ReportCheckpoint checkpoint, Moment at);
+  void stopping(Moment at);
+  void failed(api::ReportError error, Moment at);  // what is known for certain replaces a claim
+  void ended(api::ReportExit end, Moment at);
+  void tick(Moment at);
+
+  std::optional<std::int64_t> step() const { return step_; }
+  ReportPhase phase() const { return timeline_.phase(); }
+  Timeline::Spans spans(Monotonic now) const { return timeline_.spans(now); }
+  const std::optional<api::ReportError>& error() const { return error_; }
+  // Fills all that this class knows.
+  void write(api::Report& report, Monotonic now) const;
+
+ private:
+  void enter(ReportPhase phase, Moment at);
+  void made_step(std::int64_t step, std::optional<std::int64_t> total, Moment at);
+  void keep_metrics(const std::vector<api::ReportMetric>& metrics);
+
+  Timeline timeline_;
+  Monotonic init_since_{};
+  bool helper_speaks_ = false;
+  std::optional<std::int64_t> step_;
+  std::optional<std::int64_t> total_;
+  Monotonic step_at_{};
+  std::optional<double> step_seconds_;
+  std::vector<api::ReportMetric> metrics_;
+  std::optional<api::ReportCheckpoint> checkpoint_;
+  std::optional<api::ReportError> error_;
+  std::optional<api::ReportExit> exit_;
+};
+
+}  // namespace amdahl::launch

@@ -1,0 +1,99 @@
+// Runs the trainer: starts it, copies its output, passes signals on, reaps whatever ends, and ends
+// in time when asked. PID 1 of the container.
+//
+// Kept small on purpose: it reads no log, speaks no protocol and knows no name; all of that is the
+// observer's, in another process. Thread: one, with a loop over poll(). Lifetime: run() once.
+// Failure: a trainer that cannot be started gives 127 (not there) or 126 (not executable); all else
+// is passed by.
+#pragma once
+
+#include <sys/types.h>
+
+#include <chrono>
+#include <deque>
+#include <functional>
+#include <optional>
+#include <string>
+#include <string_view>
+#include <vector>
+
+#include "base/clock.hpp"
+#include "base/fd.hpp"
+#include "operator/api/report.hpp"
+#include "runtime/launch/channel.hpp"
+#include "runtime/launch/grace.hpp"
+#include "runtime/launch/stream_copy.hpp"
+
+namespace amdahl::launch {
+
+struct SupervisorOptions {
+  std::vector<std::string> command = {};
+  std::vector<std::string> environment = {};
+  std::string search_path = {};
+  std::string termination_log = {};
+  std::chrono::seconds grace = kGraceDefault;
+  std::chrono::seconds start_wait{0};  // for the observer's word
+  pid_t observer = -1;
+  std::function<void(std::string_view)> complain{};  // one line for people
+};
+
+class Supervisor {
+ public:
+  // After the trainer's end: for output that stands still, and for all of it.
+  static constexpr std::chrono::seconds kDrainMax{2};
+  static constexpr std::chrono::seconds kDrainTotalMax{15};
+  static constexpr std::chrono::seconds kObserverEndMax{5};     // for the last report
+  static constexpr std::size_t kEventsMax = 64;                 // that wait for room in the channel
+  static constexpr std::chrono::milliseconds kTurnMax{60'000};  // nothing is waited for longer
+  static constexpr std::chrono::milliseconds kBlindTurn{100};   // where signals cannot be read
+
+  // Signals that come to us are blocked from here on and read in run().
+  static Result<Fd> take_signals();
+
+  Supervisor(Clock& clock, SupervisorOptions options, Channel channel, Fd signals);
+  int run();  // the exit code
+
+ private:
+  enum class Phase : std::uint8_t { kWaiting, kRunning, kDraining, kReporting, kDone };
+
+  void turn();
+  void start();
+  Result<void> spawn_trainer();
+  int poll_timeout() const;
+  void on_signals();
+  void on_packets();
+  void on_time();
+  void grace_steps();
+  void reap();
+  void ask_to_end(int signal);
+  void pass_on(int signal);
+  void signal_trainer(int signal) const;
+  void signal_everybody(int signal) const;
+  void trainer_ended(int status);
+  void could_not_start(const Error& error);
+  void begin_reporting(std::string_view why);
+  void finish();
+  void event(Message kind, std::string body);
+  void flush_events();
+  void copied(Message kind, std::string_view bytes);
+  void observer_gone();
+
+  Clock& clock_;
+  SupervisorOptions options_;
+  Channel channel_;
+  Fd signals_;
+  Phase phase_ = Phase::kWaiting;
+  Monotonic deadline_{};  // of the phase
+  Monotonic drained_{};   // the last moment of draining
+  pid_t trainer_ = -1;
+  std::vector<StreamCopy> streams_;
+  std::deque<std::pair<Message, std::string>> events_;
+  std::uint64_t lost_bytes_ = 0;
+  std::string last_lost_;           // their end: in a crash it holds the reason
+  bool hold_ = false;               // the observer has asked the trainer to end
+  std::optional<Monotonic> asked_;  // when we were asked to end
+  int asks_done_ = 0;               // of the grace plan
+  api::ReportExit end_;
+};
+
+}  // namespace amdahl::launch

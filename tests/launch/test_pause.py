@@ -1,0 +1,160 @@
+"""Pauses and stops: by the Python package, by SIGUSR1, by SIGTERM; and when nobody hears."""
+
+import signal
+import sys
+import unittest
+from pathlib import Path
+
+sys.path.insert(0, str(Path(__file__).resolve().parent))
+
+from launch import Launch, Operator, python, wait_for  # noqa: E402
+
+MARK = """
+import json, os, signal, sys, time
+marker = os.environ["AMDAHL_CHECKPOINT_MARKER"]
+def mark(step):
+    with open(marker + ".tmp", "w") as file:
+        json.dump({"step": step, "path": "/ckpt/%d" % step}, file)
+    os.rename(marker + ".tmp", marker)
+"""
+HELPER = """
+import time
+from amdahl import job
+stopped = False
+for n in range(1, 100000):
+    job.step(n, 100000, loss=1.0 / n)
+    if job.should_stop():
+        print("asked", flush=True)
+        time.sleep(0.3)
+        job.committed(n, "/ckpt/%d" % n)
+        AFTER
+    time.sleep(0.01)
+"""
+LOOP = "print('ready', flush=True)\nwhile True: time.sleep(0.1)\n"
+
+
+class PauseTest(unittest.TestCase):
+    def setUp(self):
+        self.operator = Operator()
+        self.addCleanup(self.operator.__exit__)
+
+    def run_trainer(self, code, **env):
+        launch = Launch(*python(code), env={"AMDAHL_REPORT_URL": self.operator.url, **env})
+        launch.__enter__()
+        self.addCleanup(launch.__exit__)
+        return launch
+
+    def ask(self, request, seconds=30):
+        self.operator.reply = {"request": request, "deadlineSeconds": seconds,
+                               "reportEverySeconds": 1}
+
+    def reaches(self, state, way=None):
+        wait_for(lambda: self.operator.pause_state() == state)
+        if way:
+            self.assertEqual(self.operator.last()["pause"]["way"], way)
+
+    def test_by_the_package_the_trainer_saves_and_ends(self):
+        launch = self.run_trainer(HELPER.replace("AFTER", "break"))
+        wait_for(lambda: self.operator.last().get("step", 0) > 10)
+        self.ask("Pause")
+        self.assertEqual(launch.wait(), 0)
+        word = launch.last_word()
+        self.assertEqual((word["pause"]["state"], word["pause"]["way"]), ("Committed", "Helper"))
+        self.assertEqual(word["pause"]["step"], word["checkpoint"]["step"])
+        self.assertEqual(word["checkpoint"]["path"], f"/ckpt/{word['checkpoint']['step']}")
+        seen = [report.get("pause", {}).get("state") for report in self.operator.reports]
+        self.assertIn("Saving", seen)
+        self.assertEqual(self.operator.last()["exit"], {"code": 0})
+
+    def test_by_sigusr1_the_trainer_saves_and_goes_on(self):
+        code = MARK + "signal.signal(signal.SIGUSR1, lambda *_: mark(7))\n" + LOOP
+        launch = self.run_trainer(code)
+        launch.said("ready")
+        self.ask("Pause")
+        self.reaches("Committed", "UserSignal")
+        self.assertEqual(self.operator.last()["checkpoint"]["path"], "/ckpt/7")
+        self.assertIsNone(launch.process.poll())
+
+    def test_by_sigterm_the_trainer_saves_and_ends(self):
+        code = MARK + "signal.signal(signal.SIGTERM, lambda *_: (mark(9), sys.exit(0)))\n" + LOOP
+        launch = self.run_trainer(code)
+        launch.said("ready")
+        self.ask("Pause")
+        self.assertEqual(launch.wait(), 0)
+        word = launch.last_word()
+        self.assertEqual(word["pause"], {"state": "Committed", "way": "Terminate", "step": 9})
+
+    def test_a_trainer_that_hears_nothing_runs_on_and_the_operator_learns_it(self):
+        code = "from amdahl import job\njob.step(1)\n"  # makes steps, but never asks
+        launch = self.run_trainer(MARK + code + LOOP)
+        launch.said("ready")
+        wait_for(lambda: self.operator.last().get("step") == 1)
+        self.ask("Pause")
+        self.reaches("Failed")
+        self.assertIsNone(launch.process.poll())
+        self.assertIn("runs on", launch.errors())
+
+    def test_a_trainer_that_is_still_starting_is_asked_when_it_can_hear(self):
+        code = MARK + "print('ready', flush=True); time.sleep(3)\n" \
+            "signal.signal(signal.SIGUSR1, lambda *_: mark(7))\n" + LOOP
+        launch = self.run_trainer(code)
+        launch.said("ready")
+        self.ask("Pause")
+        self.reaches("Requested")
+        self.reaches("Committed", "UserSignal")
+
+    def test_a_trainer_that_hears_and_does_not_save_times_out(self):
+        launch = self.run_trainer(MARK + "signal.signal(10, lambda *_: None)\n" + LOOP)
+        launch.said("ready")
+        self.ask("Pause", seconds=1)
+        self.reaches("TimedOut", "UserSignal")
+        self.assertIsNone(launch.process.poll())
+
+    def test_a_marker_from_before_the_pause_is_not_its_checkpoint(self):
+        code = MARK + "signal.signal(10, lambda *_: None)\nmark(3)\n" + LOOP
+        launch = self.run_trainer(code)
+        launch.said("ready")
+        wait_for(lambda: self.operator.last().get("checkpoint", {}).get("step") == 3)
+        self.ask("Pause", seconds=2)
+        self.reaches("TimedOut")
+
+    def test_a_pause_that_is_taken_back_lets_the_trainer_go_on(self):
+        after = ("\n        while job.should_stop(): time.sleep(0.05)"
+                 "\n        print('again', flush=True)")
+        launch = self.run_trainer(HELPER.replace("AFTER", after))
+        wait_for(lambda: self.operator.last().get("step", 0) > 10)
+        self.ask("Pause")
+        self.reaches("Committed", "Helper")
+        self.ask("None")
+        launch.said("again")
+        self.reaches("None")
+        self.assertIsNone(launch.process.poll())
+
+    def test_a_stop_ends_the_trainer(self):
+        launch = self.run_trainer(MARK + LOOP)
+        launch.said("ready")
+        self.ask("Stop")
+        self.assertEqual(launch.wait(), 143)
+        self.assertEqual(self.operator.last()["exit"], {"code": 143, "signal": 15})
+
+    def test_sigterm_from_outside_waits_for_a_trainer_that_listens(self):
+        launch = self.run_trainer(HELPER.replace("AFTER", "break"))  # catches no signal
+        wait_for(lambda: self.operator.last().get("step", 0) > 10)
+        launch.signal(signal.SIGTERM)
+        self.assertEqual(launch.wait(), 0)
+        self.assertGreater(launch.last_word()["checkpoint"]["step"], 10)
+        self.assertEqual(launch.last_word()["phase"], "Stopping")
+
+    def test_a_shell_around_the_trainer_is_no_obstacle(self):
+        code = MARK + "signal.signal(signal.SIGTERM, lambda *_: (mark(9), sys.exit(0)))\n" + LOOP
+        launch = Launch("sh", "-c", '"$0" -u -c "$1"; exit $?', sys.executable, code,
+                        env={"AMDAHL_REPORT_URL": self.operator.url})
+        with launch:
+            launch.said("ready")
+            self.ask("Pause")
+            self.assertEqual(launch.wait(), 0)
+            self.assertEqual(launch.last_word()["pause"]["state"], "Committed")
+
+
+if __name__ == "__main__":
+    unittest.main()

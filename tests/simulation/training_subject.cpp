@@ -1,0 +1,122 @@
+#include "tests/simulation/training_subject.hpp"
+
+#include <fmt/format.h>
+
+#include <nlohmann/json.hpp>
+
+#include "operator/api/training_job_crd.hpp"
+#include "operator/training/program.hpp"
+
+namespace amdahl::simulation {
+namespace {
+
+class Trainings final : public Program {
+ public:
+  Trainings(const controller::Runtime& runtime, Rng rng, controller::ManagerOptions options)
+      : manager_(runtime, rng.split(), std::move(options)),
+        program_(runtime, rng.split(), {.ns = std::string(kNamespace)}, manager_, reports_) {}
+  controller::Manager& manager() override { return manager_; }
+  static std::unique_ptr<Program> start(const controller::Runtime& runtime, Rng rng,
+                                        controller::ManagerOptions options) {
+    return std::make_unique<Trainings>(runtime, rng, std::move(options));
+  }
+
+ private:
+  training::Reports reports_;
+  controller::Manager manager_;
+  training::TrainingProgram program_;
+};
+
+std::int64_t between(Rng& rng, std::int64_t low, std::int64_t high) {
+  return low + static_cast<std::int64_t>(rng.below(static_cast<std::uint64_t>(high - low)));
+}
+
+std::string path(std::string_view name = "") {
+  return fmt::format("/apis/amdahl.dev/v1alpha1/namespaces/{}/trainingjobs{}{}", kNamespace,
+                     name.empty() ? "" : "/", name);
+}
+
+UserStep submit(std::int64_t at_ms, std::string_view name, int nodes, std::string_view command,
+                Json more = Json::object()) {
+  Json spec{{"runtime", "Torchrun"},
+            {"nodes", nodes},
+            {"restart", {{"backoff", "2s"}, {"backoffMax", "10s"}, {"maxFailures", 20}}},
+            {"template",
+             {{"spec",
+               {{"containers",
+                 {{{"name", "trainer"}, {"image", "t"}, {"command", {"sh", "-c", command}}}}}}}}}};
+  spec.merge_patch(more);
+  const Json body{{"apiVersion", "amdahl.dev/v1alpha1"},
+                  {"kind", "TrainingJob"},
+                  {"metadata", {{"name", name}}},
+                  {"spec", spec}};
+  return {.at_ms = at_ms, .method = "POST", .target = path(), .body = body.dump()};
+}
+UserStep edit(std::int64_t at_ms, std::string_view name, Json spec) {
+  return {.at_ms = at_ms,
+          .method = "PATCH",
+          .target = path(name),
+          .body = Json{{"spec", std::move(spec)}}.dump()};
+}
+
+// One that succeeds, one that fails at first, one that is paused, one that is created suspended and
+// resumed, one that is cancelled, and one that is deleted. Those in the middle hold until then, so
+// that the end does not depend on who was faster.
+std::vector<UserStep> script(Rng rng) {
+  const auto early = [&] { return between(rng, 1'000, 40'000); };
+  const auto later = [&] { return between(rng, 45'000, 100'000); };
+  std::vector<UserStep> steps{submit(early(), "good", 3, "train")};
+  steps.push_back(submit(early(), "shaky", 2, "fail-below=2"));
+  steps.push_back(submit(early(), "paused", 2, "hold"));
+  steps.push_back(edit(later(), "paused", {{"suspend", true}}));
+  steps.push_back(submit(early(), "resumed", 1, "train", {{"suspend", true}}));
+  steps.push_back(edit(later(), "resumed", {{"suspend", false}}));
+  steps.push_back(submit(early(), "cancelled", 1, "hold"));
+  steps.push_back(edit(later(), "cancelled", {{"cancel", true}}));
+  steps.push_back(submit(early(), "deleted", 1, "hold"));
+  steps.push_back({.at_ms = later(), .method = "DELETE", .target = path("deleted")});
+  return steps;
+}
+
+// How each job ended, and that nothing of it is left but pods that have ended; which attempt it was
+// depends on when a pod was lost.
+EndState essence(const EndState& all) {
+  EndState left;
+  for (const auto& [id, text] : all) {
+    const Json object = Json::parse(text, nullptr, false);
+    const std::string phase = object.value("/status/phase"_json_pointer, std::string());
+    if (id.starts_with("pods ")) {
+      const bool held = object["metadata"].contains("finalizers");
+      if (held || (phase != "Succeeded" && phase != "Failed")) left[id] = "still there";
+    } else {
+      left[id] = object.dump();
+    }
+  }
+  return left;
+}
+
+const char* const kPodGroups = R"({
+  "metadata": {"name": "podgroups.scheduling.volcano.sh"},
+  "spec": {
+    "group": "scheduling.volcano.sh", "scope": "Namespaced",
+    "names": {"plural": "podgroups", "singular": "podgroup", "kind": "PodGroup",
+              "listKind": "PodGroupList"},
+    "versions": [{"name": "v1beta1", "served": true, "storage": true,
+      "schema": {"openAPIV3Schema": {"type": "object", "properties": {
+        "spec": {"type": "object", "properties": {
+          "minMember": {"type": "integer"}, "queue": {"type": "string"}}},
+        "status": {"type": "object", "x-kubernetes-preserve-unknown-fields": true}}}}}]}})";
+
+}  // namespace
+
+Subject training_subject() {
+  return {.name = "training",
+          .about = "operator/training",
+          .kinds = all_faults(),
+          .start = Trainings::start,
+          .script = script,
+          .definitions = {kPodGroups, api::training_job_crd().dump()},
+          .essence = essence};
+}
+
+}  // namespace amdahl::simulation
