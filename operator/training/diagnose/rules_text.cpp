@@ -1,6 +1,6 @@
 // Rules on what the trainer printed. Any script can print these words, so nothing here is
-// Confirmed. Where there is a traceback, its exception decides, and words elsewhere in the text do
-// not.
+// Confirmed, and what only text says is paid from the job's own failure budget. Where there is a
+// traceback, its exception decides, and words elsewhere in the text do not.
 #include <fmt/format.h>
 
 #include <algorithm>
