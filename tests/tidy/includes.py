@@ -58,7 +58,7 @@ LOCAL_TEST_EXTRA = ("local/apiserver/front", "local/apiserver/rules", "local/api
                     "local/apiserver/journal", "local/apiserver/core")
 
 # Values and decisions: nothing there waits, so nothing there needs Asio or what is built on it.
-ASIO_FREE = ("operator/api", "operator/waste", "operator/training")
+ASIO_FREE = ("operator/api", "operator/waste", "operator/training", "operator/training/diagnose")
 # Those that carry decisions out.
 ASIO_USERS = re.compile(r"operator/training/(apply|observe|parallel|program|reconciler)\.[ch]pp$")
 ASIO = re.compile(r"boost/asio|base/(task|task_group|deadline|http_\w+)\.hpp$")

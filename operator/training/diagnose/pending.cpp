@@ -28,9 +28,14 @@ kube::Quantity of(const Quantities& amounts, const std::string& name) {
   return row == amounts.end() ? kube::Quantity{} : row->second;
 }
 
+std::string without_stop(std::string text) {
+  while (text.ends_with('.')) text.pop_back();
+  return text;
+}
+
 Explained pods_refused(const PendingEvidence& seen) {
   if (!seen.refusal) return std::nullopt;
-  const std::string words = clean_line(seen.refusal->message, api::kMessageMax / 2);
+  const std::string words = without_stop(clean_line(seen.refusal->message, api::kMessageMax / 2));
   const std::string asked = amounts_text(multiply(seen.per_pod, seen.ranks));
   if (seen.refusal->quota)
     return say(
@@ -115,7 +120,7 @@ Explained containers_waiting(const PendingEvidence& seen) {
   const bool image = first->cause_class != CauseClass::kConfigurationMissing;
   const std::string_view hint = consequence_of(first->cause_class).hint;
   return say(image ? pending::kImage : pending::kConfiguration,
-             fmt::format("rank {}: {}. {}", rank_list(ranks), first->message, hint));
+             fmt::format("rank {}: {}. {}", rank_list(ranks), without_stop(first->message), hint));
 }
 
 // The enqueue action compares minResources with what the cluster has free, and lets pods of the
@@ -163,7 +168,7 @@ Explained scheduler_words(const PendingEvidence& seen) {
   std::map<std::string, std::vector<std::int32_t>> words;
   for (const PodEvidence& pod : seen.pods)
     if (!pod.bound && !pod.scheduled_message.empty())
-      words[clean_line(pod.scheduled_message, kLineMax)].push_back(pod.rank);
+      words[without_stop(clean_line(pod.scheduled_message, kLineMax))].push_back(pod.rank);
   std::string text;
   std::size_t told_of = 0;
   for (const auto& [message, ranks] : words) {
@@ -174,7 +179,7 @@ Explained scheduler_words(const PendingEvidence& seen) {
     text += fmt::format("{}rank {}: {}", text.empty() ? "" : "; ", rank_list(ranks), message);
   }
   if (text.empty() && seen.group && !seen.group->message.empty())
-    text = fmt::format("{}: {}", seen.group->reason, clean_line(seen.group->message, kLineMax));
+    text = fmt::format("{}: {}", seen.group->reason, without_stop(clean_line(seen.group->message, kLineMax)));
   if (text.empty()) return std::nullopt;
   return say(
       pending::kUnschedulable,

@@ -110,7 +110,8 @@ std::string told(std::string_view artifact, std::string_view words) {
   std::string text = clean_line(artifact, kLineMax);
   for (std::size_t at = text.find(": "); at != std::string::npos; at = text.find(": ", at))
     text.erase(at + 1, 1);
-  if (!words.empty()) text += ": " + clean_line(words, kLineMax);
+  const std::string said = clean_line(words, kLineMax);
+  if (!said.empty()) text += ": " + said;
   return text;
 }
 
