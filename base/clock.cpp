@@ -58,7 +58,7 @@ std::string format_seconds(WallTime time) {
     put_digits(text, 0, 4, static_cast<std::uint64_t>(year));
   else
     text.replace(0, 4, std::to_string(year));
-  const std::size_t rest = text.size() - 15;
+  const std::size_t rest = text.size() - 14;  // the month
   put_digits(text, rest, 2, static_cast<unsigned>(date.month()));
   put_digits(text, rest + 3, 2, static_cast<unsigned>(date.day()));
   put_digits(text, rest + 6, 2, static_cast<std::uint64_t>(clock.hours().count()));

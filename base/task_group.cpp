@@ -89,7 +89,8 @@ Task<void> RunningTask::drive(std::shared_ptr<RunningTask> self, Task<void> task
 }
 
 void RunningTask::stop() {
-  stopped_ = true;
+  // Once: a task that was stopped and now waits for what it started must not leave that behind.
+  if (std::exchange(stopped_, true)) return;
   if (phase_ == Phase::kRunning) signal_.emit(asio::cancellation_type::terminal);
 }
 

@@ -24,8 +24,8 @@
 
 namespace amdahl {
 
-// One running task. stop() asks it to end: its present await fails, and so does every later one.
-// A task that was stopped before its first instruction never runs.
+// One running task. stop() asks it to end: its present await fails, and so does every later one;
+// asking again changes nothing. A task that was stopped before its first instruction never runs.
 class RunningTask {
  public:
   using OnEnd = std::function<void(std::exception_ptr)>;

@@ -83,6 +83,28 @@ TEST_CASE("TaskGroup stop reaches every task, and a loop cannot outlive it", "[Q
   CHECK(clock.monotonic() == Monotonic{1s});
 }
 
+// What was started inside needs a while to end, and this task waits for it.
+Task<void> clean_up_slowly(Clock& clock, bool& cleaned) {
+  co_await asio::this_coro::throw_if_cancelled(false);
+  (void)co_await clock.sleep_for(1h);
+  co_await asio::this_coro::reset_cancellation_state();
+  cleaned = co_await clock.sleep_for(5s);
+}
+
+TEST_CASE("A task that cleans up after a stop is not disturbed by another one", "[Q6]") {
+  ManualClock clock;
+  asio::io_context io;
+  TaskGroup group(io.get_executor());
+  bool cleaned = false;
+  group.spawn("tidy", clean_up_slowly(clock, cleaned));
+  io.poll();
+  group.stop();
+  io.poll();
+  CHECK(run_simulated(io, clock, stop_and_join(group, clock, 1min)));
+  CHECK(cleaned);
+  CHECK(clock.monotonic() == Monotonic{5s});
+}
+
 TEST_CASE("TaskGroup never runs a task that was stopped before it began", "[Q6]") {
   ManualClock clock;
   asio::io_context io;

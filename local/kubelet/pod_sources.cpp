@@ -48,34 +48,36 @@ Task<Result<void>> fetch_maps(kube::Client& client, kube::Resource resource, std
   co_return Result<void>{};
 }
 
-Task<Result<std::string>> fetch_token(kube::Client& client, std::string ns, std::string account,
+Task<Result<std::string>> fetch_token(kube::Client& client, SourceReader reader,
                                       std::string audience, std::int64_t seconds) {
-  Json spec = {{"expirationSeconds", seconds}};
+  Json spec = {
+      {"expirationSeconds", seconds},
+      {"boundObjectRef",
+       {{"apiVersion", "v1"}, {"kind", "Pod"}, {"name", reader.pod}, {"uid", reader.pod_uid}}}};
   spec["audiences"] = audience.empty() ? Json::array() : Json::array({audience});
   const Json body = {{"apiVersion", "authentication.k8s.io/v1"},
                      {"kind", "TokenRequest"},
                      {"spec", std::move(spec)}};
-  CO_TRY(auto request,
-         kube::create_request(kServiceAccounts, ns, account, body.dump(), "", "token"));
+  CO_TRY(auto request, kube::create_request(kServiceAccounts, reader.ns, reader.account,
+                                            body.dump(), "", "token"));
   CO_TRY(const auto response, co_await client.send(std::move(request)));
   const Json answer = Json::parse(response.body, nullptr, false);
   const Json::json_pointer where("/status/token");
   if (answer.is_discarded() || !answer.contains(where) || !answer[where].is_string())
-    co_return fail(Errc::kCorrupt, "token of service account {}/{}: no token in the answer", ns,
-                   account);
+    co_return fail(Errc::kCorrupt, "token of service account {}/{}: no token in the answer",
+                   reader.ns, reader.account);
   co_return answer[where].get<std::string>();
 }
 
 }  // namespace
 
-Task<Result<Sources>> fetch_sources(kube::Client& client, std::string ns, std::string account,
-                                    SourceNames names) {
+Task<Result<Sources>> fetch_sources(kube::Client& client, SourceReader reader, SourceNames names) {
   Sources sources;
-  CO_TRY(
-      co_await fetch_maps(client, kube::kConfigMaps, ns, names.config_maps, sources.config_maps));
-  CO_TRY(co_await fetch_maps(client, kSecrets, ns, names.secrets, sources.secrets));
+  CO_TRY(co_await fetch_maps(client, kube::kConfigMaps, reader.ns, names.config_maps,
+                             sources.config_maps));
+  CO_TRY(co_await fetch_maps(client, kSecrets, reader.ns, names.secrets, sources.secrets));
   for (const auto& [audience, seconds] : names.token_seconds) {
-    auto token = co_await fetch_token(client, ns, account, audience, seconds);
+    auto token = co_await fetch_token(client, reader, audience, seconds);
     if (!token && is_missing(token.error())) continue;
     if (!token) co_return std::unexpected<Error>(std::move(token).error());
     sources.tokens[audience] = *std::move(token);

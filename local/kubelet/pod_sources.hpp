@@ -10,7 +10,14 @@
 
 namespace amdahl::local {
 
-Task<Result<Sources>> fetch_sources(kube::Client& client, std::string ns, std::string account,
-                                    SourceNames names);
+// For whom: tokens are bound to the pod and end with it.
+struct SourceReader {
+  std::string ns = {};
+  std::string account = {};
+  std::string pod = {};
+  std::string pod_uid = {};
+};
+
+Task<Result<Sources>> fetch_sources(kube::Client& client, SourceReader reader, SourceNames names);
 
 }  // namespace amdahl::local

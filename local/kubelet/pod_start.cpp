@@ -47,8 +47,11 @@ Result<void> replace_text(const std::string& path, const std::string& text) {
 
 Task<Result<void>> PodWorker::prepare_volumes(Entry entry, WallTime now) {
   const SourceNames names = referenced(*entry->pod);
-  CO_TRY(entry->sources, co_await fetch_sources(context_.client, entry->pod->metadata.ns,
-                                                entry->pod->spec.service_account, names));
+  SourceReader reader{.ns = entry->pod->metadata.ns,
+                      .account = entry->pod->spec.service_account,
+                      .pod = entry->pod->metadata.name,
+                      .pod_uid = entry->pod->metadata.uid};
+  CO_TRY(entry->sources, co_await fetch_sources(context_.client, std::move(reader), names));
   const CommandFacts facts{.address = entry->life.address,
                            .node = room_of(context_.options, entry->pod->spec.node)};
   for (const Volume& volume : entry->pod->spec.volumes) {

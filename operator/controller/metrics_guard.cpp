@@ -1,19 +1,11 @@
 #include "operator/controller/metrics_guard.hpp"
 
-#include <openssl/crypto.h>
-#include <openssl/evp.h>
-
-#include "base/check.hpp"
 #include "operator/kube/access.hpp"
 
 namespace amdahl::controller {
 namespace {
 
 constexpr std::string_view kScheme = "Bearer ";
-
-std::string cache_key(const auto& digest) {
-  return {digest.begin(), digest.end()};
-}
 
 Task<Result<bool>> ask_cluster(kube::Client& client, std::string token, std::string path) {
   auto user = co_await kube::review_token(client, std::move(token));
@@ -36,38 +28,23 @@ AccessReview cluster_review(kube::Client& client) {
 MetricsGuard::MetricsGuard(Clock& clock, AccessReview review)
     : clock_(clock),
       review_(std::move(review)),
-      reviews_(kReviewsPerSecond, kReviewsBurst, clock.monotonic()) {}
-
-MetricsGuard::Digest MetricsGuard::digest_of(std::string_view token, std::string_view path) {
-  const std::string text = std::string(path) + '\n' + std::string(token);
-  Digest digest{};
-  unsigned int size = 0;
-  const int done =
-      EVP_Digest(text.data(), text.size(), digest.data(), &size, EVP_sha256(), nullptr);
-  AMDAHL_CHECK(done == 1 && size == digest.size());
-  return digest;
-}
-
-bool MetricsGuard::remembered(BoundedCache<Decision>& decisions, const Digest& digest) const {
-  const Decision* known = decisions.find(cache_key(digest));
-  return known != nullptr && clock_.monotonic() < known->until &&
-         CRYPTO_memcmp(known->digest.data(), digest.data(), digest.size()) == 0;
-}
+      reviews_(kReviewsPerSecond, kReviewsBurst, clock.monotonic()),
+      decisions_(
+          clock,
+          {.entries_max = kDecisionsMax, .known_for = kAllowedFor, .refused_for = kDeniedFor}) {}
 
 Task<Admission> MetricsGuard::admit(std::string authorization, std::string path) {
   const bool bearer = authorization.starts_with(kScheme) && authorization.size() > kScheme.size() &&
                       authorization.size() <= kBearerBytesMax;
   if (!bearer) co_return Admission::kNoToken;
   const std::string token = authorization.substr(kScheme.size());
-  const Digest digest = digest_of(token, path);
-  if (remembered(allowed_, digest)) co_return Admission::kAllowed;
-  if (remembered(denied_, digest)) co_return Admission::kDenied;
+  const TokenDigest digest = token_digest(token, path);
+  if (const auto* known = decisions_.find(digest))
+    co_return *known ? Admission::kAllowed : Admission::kDenied;
   if (!reviews_.try_take(clock_.monotonic())) co_return Admission::kBusy;
   const Result<bool> reviewed = co_await review_(token, path);
   if (!reviewed) co_return Admission::kUnknown;
-  const auto valid = *reviewed ? kAllowedFor : kDeniedFor;
-  (*reviewed ? allowed_ : denied_)
-      .put(cache_key(digest), {.digest = digest, .until = clock_.monotonic() + valid});
+  decisions_.keep(digest, *reviewed ? std::optional(std::monostate{}) : std::nullopt);
   co_return *reviewed ? Admission::kAllowed : Admission::kDenied;
 }
 

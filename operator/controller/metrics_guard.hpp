@@ -1,22 +1,21 @@
 // Who may read /metrics: asks the cluster about a bearer token, and remembers the answer briefly.
 //
-// Tokens are kept and compared only as SHA-256, in constant time. Reviews are limited, so that
-// somebody without rights cannot make us flood the API server. Thread: one. Lifetime: what the
+// Tokens are kept as digests only (token_memory.hpp). Reviews are limited, so that somebody without
+// rights cannot make us flood the API server. Thread: one. Lifetime: what the
 // review function refers to outlives this. Failure: a review that fails lets nobody in.
 #pragma once
 
-#include <array>
 #include <chrono>
 #include <cstdint>
 #include <functional>
 #include <string>
-#include <string_view>
+#include <variant>
 
 #include "base/clock.hpp"
 #include "base/result.hpp"
 #include "base/task.hpp"
-#include "operator/controller/bounded_cache.hpp"
 #include "operator/controller/token_bucket.hpp"
+#include "operator/controller/token_memory.hpp"
 #include "operator/kube/client.hpp"
 
 namespace amdahl::controller {
@@ -42,20 +41,10 @@ class MetricsGuard {
   Task<Admission> admit(std::string authorization, std::string path);
 
  private:
-  using Digest = std::array<unsigned char, 32>;
-  struct Decision {
-    Digest digest{};
-    Monotonic until{};
-  };
-  static Digest digest_of(std::string_view token, std::string_view path);
-  bool remembered(BoundedCache<Decision>& decisions, const Digest& digest) const;
-
   Clock& clock_;
   AccessReview review_;
   TokenBucket reviews_;
-  // Apart, so that a flood of bad tokens does not push good ones out.
-  BoundedCache<Decision> allowed_{kDecisionsMax};
-  BoundedCache<Decision> denied_{kDecisionsMax};
+  TokenMemory<std::monostate> decisions_;
 };
 
 }  // namespace amdahl::controller

@@ -14,7 +14,9 @@ constexpr std::uint32_t kTimeoutSecondsMin = 300;  // L8: a random 5 to 10 minut
 constexpr std::uint32_t kTimeoutSecondsSpread = 300;
 constexpr std::chrono::seconds kIdleGrace{5};
 constexpr std::chrono::minutes kAuditInterval{5};  // L4
-constexpr std::size_t kReadBytes = 128U << 10U;
+// Most watches are silent, and a first list is long: room grows while it is filled.
+constexpr std::size_t kReadBytesMin = 8U << 10U;
+constexpr std::size_t kReadBytesMax = 128U << 10U;
 constexpr double kBackoffJitter = 1.0;  // L9
 constexpr std::string_view kInitialEventsEnd = "k8s.io/initial-events-end";
 
@@ -101,13 +103,15 @@ Watcher::Round Watcher::stream_round() {
   // The server ends the watch itself; a connection that outlives that is dead (L8).
   const Monotonic deadline = start + std::chrono::seconds{timeout} + kIdleGrace;
   const std::uint64_t events_before = counts_.events;
+  std::size_t room = kReadBytesMin;
   for (;;) {
-    const auto read = co_await opened->body->read(frames.prepare(kReadBytes), deadline);
+    const auto read = co_await opened->body->read(frames.prepare(room), deadline);
     if (!read && read.error().code == Errc::kCancelled) co_return std::unexpected(read.error());
     if (!read) broke(read.error());
     if (!read || *read == 0) break;
     last_heard_ = clock_.monotonic();
     frames.filled(*read);
+    if (*read >= room) room = std::min(2 * room, kReadBytesMax);
     for (;;) {
       const auto frame = frames.next();
       if (!frame) {

@@ -38,7 +38,7 @@ Result<void> copy(const std::string& from, const std::string& to) {
 }  // namespace
 
 Result<std::string> install(const std::string& program, const std::string& folder) {
-  const std::string path = folder + "/" + kProgramName;
+  std::string path = folder + "/" + kProgramName;
   const std::string temporary = path + ".new";
   if (auto copied = copy(program, temporary); !copied) {
     ::unlink(temporary.c_str());

@@ -32,6 +32,13 @@ Errc code_of(unsigned status) {
   return status >= 500 ? Errc::kUnavailable : Errc::kInvalid;
 }
 
+std::string host_field(const ReportTarget& target) {
+  const bool v6 = target.host.contains(':');
+  std::string text = v6 ? fmt::format("[{}]", target.host) : target.host;
+  if (target.port != (target.tls ? 443 : 80)) text += fmt::format(":{}", target.port);
+  return text;
+}
+
 std::unexpected<Error> broken(const error_code& error, std::string_view doing) {
   if (error == asio::error::operation_aborted) return fail(Errc::kCancelled, "{}", doing);
   return fail(Errc::kIo, "{}: {}", doing, error.message());
@@ -131,7 +138,7 @@ Task<Result<std::unique_ptr<ReportClient::Connection>>> ReportClient::connect(Mo
 Task<Result<api::ReportReply>> ReportClient::exchange(std::string body, Monotonic deadline) {
   CO_TRY(const std::string authorization, this->authorization());
   Request request(http::verb::post, options_.target.path, 11);
-  request.set(http::field::host, options_.target.host);
+  request.set(http::field::host, host_field(options_.target));
   request.set(http::field::user_agent, "amdahl-launch");
   request.set(http::field::content_type, "application/json");
   if (!authorization.empty()) request.set(http::field::authorization, authorization);

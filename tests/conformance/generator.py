@@ -244,7 +244,7 @@ class Generator:
 
     def watch(self, kind: Kind) -> None:
         """Opened here, read after the sequence until a marker arrives."""
-        query, more, labels = {"watch": "1", "timeoutSeconds": "20"}, {}, {}
+        query, more, labels = {"watch": "1", "timeoutSeconds": "120"}, {}, {}
         name = "marker" if kind.namespaced else "${ns}-marker"
         selectors = [] if kind.namespaced else ["seq=${ns}"]
         if self.chance(0.4):

@@ -40,9 +40,10 @@ def add_status(generator, kind) -> None:
 def add_scale(generator, kind) -> None:
     name, query = generator.known(kind), generator.write_query()
     path = generator.path(kind, name, "scale")
-    # A number that is there already would only move owners; docs/reference/conformance.md.
+    # One that is there already would only move owners; docs/reference/conformance.md.
     generator.scaled += 2
-    replicas = {"spec": {"replicas": generator.rng.choice((generator.scaled, generator.scaled, -1))}}
+    wanted = generator.scaled if generator.chance(0.7) else -1
+    replicas = {"spec": {"replicas": wanted}}
     if generator.chance(0.3):
         generator.add("get scale", kind, "GET", path)
     elif generator.chance(0.5):

@@ -23,11 +23,10 @@ constexpr int kFramesMax = 50;
 constexpr WallTime kNow{std::chrono::seconds{1'700'000'000}};
 
 class Nobody final : public Identities {
-  std::optional<User> user_of(std::string_view /*token*/, WallTime /*now*/) const override {
+  std::optional<Owner> owner_of(std::string_view /*token*/, WallTime /*now*/) const override {
     return std::nullopt;
   }
-  std::optional<Issued> issue(std::string_view /*ns*/, std::string_view /*account*/,
-                              std::int64_t /*seconds*/, WallTime /*now*/) override {
+  std::optional<Issued> issue(const Wish& /*wish*/, WallTime /*now*/) override {
     return std::nullopt;
   }
 };

@@ -4,6 +4,7 @@
 #include <string_view>
 
 #include "base/check.hpp"
+#include "base/json_decode.hpp"
 #include "base/validate.hpp"
 #include "runtime/launch/rank_state.hpp"
 #include "runtime/launch/report_text.hpp"
@@ -29,7 +30,8 @@ extern "C" int LLVMFuzzerTestOneInput(const std::uint8_t* data, std::size_t size
   }
   api::Report report{.job = "a/b"};
   state.write(report, moment.now);
-  AMDAHL_CHECK(validate(report).has_value());
+  const auto arrived = decode<api::Report>(report_json(report));
+  AMDAHL_CHECK(arrived.has_value() && validate(*arrived).has_value());
   AMDAHL_CHECK(termination_message(report).size() <= api::kTerminationMessageBytesMax);
   std::chrono::nanoseconds sum{0};
   for (const auto span : state.spans(moment.now)) sum += span;

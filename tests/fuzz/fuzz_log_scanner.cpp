@@ -1,11 +1,13 @@
-// A log cut anywhere says what it says as a whole, and nothing it says is over a bound.
+// A log cut anywhere says what it says as a whole, and as a report nothing of it is over a bound.
 #include <cstdint>
 #include <string_view>
 #include <vector>
 
 #include "base/check.hpp"
+#include "base/json_decode.hpp"
 #include "base/validate.hpp"
 #include "runtime/launch/log_scanner.hpp"
+#include "runtime/launch/report_text.hpp"
 
 namespace {
 
@@ -21,7 +23,8 @@ void check_bounds(const LogFact& fact) {
   }
   if (const auto* seen = std::get_if<MetricsSeen>(&fact)) report.metrics = seen->metrics;
   if (const auto* seen = std::get_if<ErrorSeen>(&fact)) report.error = seen->error;
-  AMDAHL_CHECK(validate(report).has_value());
+  const auto arrived = decode<api::Report>(report_json(report));
+  AMDAHL_CHECK(arrived.has_value() && validate(*arrived).has_value());
 }
 
 std::vector<LogFact> scan(std::string_view text, std::size_t piece) {

@@ -166,6 +166,7 @@ class Operator:
         self.server.server_close()
 
     def take(self, request, body):
+        assert request.headers["Host"].endswith(f":{self.port}"), request.headers["Host"]
         self.tokens.append(request.headers.get("Authorization"))
         self.reports.append(json.loads(body))
         if self.mode == "hang":

@@ -92,11 +92,22 @@ void compare_counts(const RunOptions& options, const RunResult& run, const RunRe
   }
 }
 
+// A reference in which the operator did nothing is equalled by any run in which it does nothing.
+void check_reference(const RunResult& reference, std::vector<std::string>& found) {
+  const bool works = std::ranges::any_of(reference.end, [](const auto& entry) {
+    return entry.second.find("\"ownerReferences\"") != std::string::npos;
+  });
+  if (!works) found.emplace_back("reference: no object has an owner; the operator does not work");
+  for (const std::string& violation : reference.violations)
+    found.push_back(fmt::format("reference: {}", violation));
+}
+
 }  // namespace
 
 std::vector<std::string> judge(const RunOptions& options, const RunResult& run,
                                const RunResult& reference) {
   std::vector<std::string> found = run.violations;
+  check_reference(reference, found);
   compare_counts(options, run, reference, found);
   const auto essence = options.subject->essence;
   if (essence != nullptr && disturbances(options.plan) > 0) {

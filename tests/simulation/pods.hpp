@@ -2,8 +2,8 @@
 // trainers.
 //
 // A trainer's script stands in its pod's command: "fail-below=2" makes rank 0 fail in attempts 0
-// and 1, "hold" never ends. Ranks wait for each other, as collective operations do: nobody succeeds or fails by itself
-// before all run, and after a failure the others hang until they are deleted.
+// and 1, "hold" never ends. Ranks wait for each other, as collective operations do: nobody succeeds
+// or fails by itself before all run, and after a failure the others hang until they are deleted.
 //
 // Thread: one. Lifetime: server, agenda and book outlive it. Failure: a refused write is tried
 // again with the next change.

@@ -11,10 +11,8 @@ const Actor kCollector{.name = "collector"};
 
 class NoTokens final : public local::Identities {
  public:
-  std::optional<local::User> user_of(std::string_view, WallTime) const override { return {}; }
-  std::optional<Issued> issue(std::string_view, std::string_view, std::int64_t, WallTime) override {
-    return {};
-  }
+  std::optional<Owner> owner_of(std::string_view, WallTime) const override { return {}; }
+  std::optional<Issued> issue(const Wish&, WallTime) override { return {}; }
 };
 
 }  // namespace

@@ -9,9 +9,8 @@
 namespace amdahl::simulation {
 namespace {
 
-constexpr std::uint64_t kLatencyMaxUs = 20'000;
+constexpr std::uint64_t kLatencyMaxUs = 20'000, kSlowMaxUs = 1'500'000;
 constexpr double kSlowChance = 0.02;
-constexpr std::uint64_t kSlowMaxUs = 1'500'000;
 
 std::string header(const kube::Request& request, std::string_view name) {
   const auto found = std::ranges::find(request.headers, name, &kube::Header::name);
@@ -259,29 +258,25 @@ Task<Result<kube::StreamResponse>> SimWire::open(kube::Request request, Monotoni
   co_return response;
 }
 
-// What a replica of the server that is behind by some versions would begin with. The request goes
-// on from there.
+// What a replica of the server that is behind would begin with. The request goes on from there.
 std::string SimWire::stale_list(kube::Request& request, const Fault& stale) {
   const std::string version = std::to_string(version_at(stale));
-  const std::string path = request.target.substr(0, request.target.find('?'));
-  const Json list = world_.server.read(
-      fmt::format("{}?resourceVersion={}&resourceVersionMatch=Exact&limit=500", path, version));
+  const Json list =
+      world_.server.read(fmt::format("{}?resourceVersion={}&resourceVersionMatch=Exact&limit=500",
+                                     request.target.substr(0, request.target.find('?')), version));
   if (list.value("kind", "") == "Status") return {};  // compacted: the replica is not that old
   std::string lines;
   for (const Json& item : list["items"])
     lines += fmt::format("{{\"type\":\"ADDED\",\"object\":{}}}\n", item.dump());
-  lines += fmt::format(
-      R"({{"type":"BOOKMARK","object":{{"metadata":{{"resourceVersion":"{}","annotations":)"
-      R"({{"k8s.io/initial-events-end":"true"}}}}}}}})",
-      version);
-  lines += '\n';
+  Json end{{"resourceVersion", version}};
+  end["annotations"]["k8s.io/initial-events-end"] = "true";
+  lines += Json{{"type", "BOOKMARK"}, {"object", {{"metadata", end}}}}.dump() + "\n";
   replace(request.target, "resourceVersion=0", "resourceVersion=" + version);
-  replace(request.target, "&sendInitialEvents=true", "");
-  replace(request.target, "sendInitialEvents=true&", "");
-  replace(request.target, "&resourceVersionMatch=NotOlderThan", "");
-  replace(request.target, "resourceVersionMatch=NotOlderThan&", "");
-  world_.trace.add(clock_.monotonic(), "{} begins with version {} of {}", options_.actor.name,
-                   version, world_.server.version());
+  for (const std::string word : {"sendInitialEvents=true", "resourceVersionMatch=NotOlderThan"}) {
+    replace(request.target, "&" + word, "");
+    replace(request.target, word + "&", "");
+  }
+  world_.trace.add(clock_.monotonic(), "{} begins with {}", options_.actor.name, version);
   return lines;
 }
 

@@ -15,6 +15,7 @@ ARROWS = {
     "operator/controller": ("operator/kube", "base"),
     "operator/training": ("operator/training/diagnose", "operator/waste", "operator/api",
                           "operator/controller", "operator/kube", "base"),
+    "operator/report": ("operator/api", "operator/controller", "operator/kube", "base"),
     "operator/waste": ("operator/api", "base"),
     "operator/training/diagnose": ("operator/api", "operator/kube", "base"),
     "local/apiserver/model": ("base",),

@@ -5,6 +5,7 @@
 #pragma once
 
 #include <cstdint>
+#include <map>
 #include <memory>
 #include <string>
 #include <utility>
@@ -14,7 +15,9 @@ namespace amdahl::local {
 
 struct User {
   std::string name = {};
+  std::string uid = {};
   std::vector<std::string> groups = {};
+  std::map<std::string, std::vector<std::string>> extra = {};
 };
 
 struct Call {

@@ -32,6 +32,26 @@ void keep_version(Json& object, const StoredObject& old) {
     meta["resourceVersion"] = std::to_string(old.version);
 }
 
+std::string shown_place(const Json& object) {
+  const auto meta = object.find("metadata");
+  if (meta == object.end()) return "/";
+  return text_at(*meta, "namespace") + "/" + text_at(*meta, "name");
+}
+
+// The schema lets some values through that the kind cannot hold: times, quantities.
+Status not_convertible(const ResourceInfo& info, std::string_view place, const Status& why) {
+  if (info.custom || why.code != 400) return why;
+  const std::string head = fmt::format(
+      "{} in version \"{}\" cannot be handled as a {}: ", info.kind, info.version, info.kind);
+  if (!why.message.starts_with(head)) return why;
+  const std::string kind =
+      fmt::format("{}{}, Kind={}", info.group.empty() ? "/" : "", info.api_version(), info.kind);
+  return unknown_failure(
+      fmt::format("failed to convert new object ({}; {}) to proper version: unable to convert "
+                  "unstructured object to {}: {}",
+                  place, kind, kind, std::string_view(why.message).substr(head.size())));
+}
+
 Outcome<Reply> apply_patch(ServerState& state, Request& request, const ObjectPtr& old,
                            const Json& config) {
   OUTCOME_CHECK(check_config(request, config));
@@ -41,9 +61,12 @@ Outcome<Reply> apply_patch(ServerState& state, Request& request, const ObjectPtr
                        .force = request.query.force.value_or(false),
                        .now = state.now};
   OUTCOME_TRY(Json merged, state.rules.apply(*request.info, old ? &live : nullptr, config, edit));
+  const std::string shown = shown_place(merged);
   // The configuration fits its kind; what else is wrong was there before and is not this writer's.
   std::vector<std::string> told = std::move(request.warnings);
-  OUTCOME_TRY(Json object, check_object(state, request, std::move(merged), {}));
+  auto checked = check_object(state, request, std::move(merged), {});
+  if (!checked) return not_convertible(*request.info, shown, checked.error());
+  Json object = std::move(*checked);
   request.warnings = std::move(told);
   OUTCOME_CHECK(match_path(request, object));
   if (!old) {
@@ -106,7 +129,9 @@ Outcome<Done> check_patch_options(const Query& query, PatchType type) {
 }
 
 Outcome<Reply> patch(ServerState& state, Request& request) {
-  OUTCOME_TRY(const PatchType type, patch_type(*request.info, request.call->content_type));
+  auto known = patch_type(*request.info, request.call->content_type);
+  if (!known && !request.info->custom) request.warnings.clear();  // refused before it has a kind
+  OUTCOME_TRY(const PatchType type, std::move(known));
   OUTCOME_CHECK(check_patch_options(request.query, type));
   OUTCOME_TRY(Body body, read_patch(state, request, type));
   const ObjectPtr old = state.table.get(request.resource, request.key());

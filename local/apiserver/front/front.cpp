@@ -6,6 +6,7 @@
 #include <utility>
 
 #include "local/apiserver/core/status.hpp"
+#include "local/apiserver/front/tokens.hpp"
 
 namespace amdahl::local {
 namespace {
@@ -63,7 +64,7 @@ Task<void> Front::serve(HttpRequest request, HttpResponder& responder) {
   std::string_view token = request.header("Authorization");
   const bool bearer = token.starts_with(kScheme);
   if (bearer) token.remove_prefix(kScheme.size());
-  auto user = bearer ? identities_.user_of(token, clock_.wall()) : std::nullopt;
+  auto user = bearer ? user_of(identities_, token, clock_.wall()) : std::nullopt;
   if (!user) {
     (void)co_await responder.respond(unauthorized());
     co_return;

@@ -51,7 +51,9 @@ TEST_CASE("Front refuses who shows no token, or a wrong one, with a Status") {
 
 TEST_CASE("Front answers for a service account's token with its name") {
   TestFront front;
-  TokenCredentials account(front.tokens.issue("default", "sa", 600, front.clock.wall())->token);
+  const Identities::Wish wish{
+      .ns = "default", .account = "sa", .audiences = {kApiAudience}, .seconds = 600};
+  TokenCredentials account(front.tokens.issue(wish, front.clock.wall())->token);
   const auto transport = front.connect(account);
   const Resource reviews{.group = "authentication.k8s.io",
                          .version = "v1",

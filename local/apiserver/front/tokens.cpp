@@ -6,17 +6,20 @@
 #include <openssl/hmac.h>
 #include <openssl/rand.h>
 
+#include <algorithm>
 #include <array>
-#include <charconv>
 
 #include "base/check.hpp"
+#include "base/json_decode.hpp"
+#include "base/json_encode.hpp"
+#include "operator/kube/base64.hpp"
 
 namespace amdahl::local {
 namespace {
 
 constexpr std::size_t kSecretMin = 32;
-constexpr std::string_view kPrefix = "amdahl-sa";
-constexpr char kSeparator = ':';  // no name of Kubernetes has one
+constexpr std::string_view kPrefix = "amdahl-sa.";
+constexpr char kSeparator = '.';  // base64 has none
 
 std::string hex(std::string_view bytes) {
   std::string text;
@@ -29,11 +32,38 @@ bool same(std::string_view a, std::string_view b) {
   return a.size() == b.size() && CRYPTO_memcmp(a.data(), b.data(), a.size()) == 0;
 }
 
-std::string_view next_part(std::string_view& rest) {
-  const std::size_t end = rest.find(kSeparator);
-  const std::string_view part = rest.substr(0, end);
-  rest = end == std::string_view::npos ? std::string_view() : rest.substr(end + 1);
-  return part;
+// What a token says.
+struct Claims {
+  std::string ns = {};
+  std::string account = {};
+  std::string account_uid = {};
+  std::vector<std::string> audiences = {};
+  std::string pod = {};
+  std::string pod_uid = {};
+  std::int64_t expires = 0;
+};
+template <class V>
+constexpr void fields(V& v, Claims& claims) {
+  v.required("ns", claims.ns);
+  v.required("sub", claims.account);
+  v.optional("uid", claims.account_uid);
+  v.required("aud", claims.audiences);
+  v.optional("pod", claims.pod);
+  v.optional("podUid", claims.pod_uid);
+  v.required("exp", claims.expires);
+}
+
+User user_of_claims(const Claims& claims) {
+  User user{
+      .name = fmt::format("system:serviceaccount:{}:{}", claims.ns, claims.account),
+      .uid = claims.account_uid,
+      .groups = {"system:serviceaccounts", fmt::format("system:serviceaccounts:{}", claims.ns),
+                 "system:authenticated"}};
+  if (!claims.pod.empty()) {
+    user.extra["authentication.kubernetes.io/pod-name"] = {claims.pod};
+    user.extra["authentication.kubernetes.io/pod-uid"] = {claims.pod_uid};
+  }
+  return user;
 }
 
 }  // namespace
@@ -53,33 +83,44 @@ std::string Tokens::sign(std::string_view text) const {
   return hex({reinterpret_cast<const char*>(digest.data()), size});
 }
 
-std::optional<User> Tokens::user_of(std::string_view token, WallTime now) const {
+std::optional<Identities::Owner> Tokens::owner_of(std::string_view token, WallTime now) const {
   if (token.size() > kTokenBytesMax) return std::nullopt;
   if (same(token, admin_token_))
-    return User{.name = "amdahl-admin", .groups = {"system:masters", "system:authenticated"}};
+    return Owner{
+        .user = {.name = "amdahl-admin", .groups = {"system:masters", "system:authenticated"}},
+        .audiences = {kApiAudience}};
   const std::size_t cut = token.rfind(kSeparator);
   if (cut == std::string_view::npos || !same(token.substr(cut + 1), sign(token.substr(0, cut))))
     return std::nullopt;
-  // From here on the text is our own.
-  std::string_view rest = token.substr(0, cut);
-  if (next_part(rest) != kPrefix) return std::nullopt;
-  const std::string_view ns = next_part(rest);
-  const std::string_view account = next_part(rest);
-  std::int64_t expires = 0;
-  std::from_chars(rest.data(), rest.data() + rest.size(), expires);
-  if (WallTime{std::chrono::seconds{expires}} <= now) return std::nullopt;
-  return User{.name = fmt::format("system:serviceaccount:{}:{}", ns, account),
-              .groups = {"system:serviceaccounts", fmt::format("system:serviceaccounts:{}", ns),
-                         "system:authenticated"}};
+  // From here on the text is our own, if perhaps that of an older version.
+  std::string_view text = token.substr(0, cut);
+  if (!text.starts_with(kPrefix)) return std::nullopt;
+  text.remove_prefix(kPrefix.size());
+  const auto decoded = kube::base64_decode(text);
+  const auto claims = decode<Claims>(decoded.value_or(""));
+  if (!claims || WallTime{std::chrono::seconds{claims->expires}} <= now) return std::nullopt;
+  return Owner{.user = user_of_claims(*claims), .audiences = claims->audiences};
 }
 
-std::optional<Identities::Issued> Tokens::issue(std::string_view ns, std::string_view account,
-                                                std::int64_t seconds, WallTime now) {
-  const auto expires = std::chrono::ceil<std::chrono::seconds>(now + std::chrono::seconds{seconds});
-  std::string text = fmt::format("{}{}{}{}{}{}{}", kPrefix, kSeparator, ns, kSeparator, account,
-                                 kSeparator, expires.time_since_epoch().count());
-  const std::string signature = sign(text);
-  return Issued{.token = text + kSeparator + signature, .expires = expires};
+std::optional<Identities::Issued> Tokens::issue(const Wish& wish, WallTime now) {
+  const auto expires =
+      std::chrono::ceil<std::chrono::seconds>(now + std::chrono::seconds{wish.seconds});
+  const Claims claims{.ns = wish.ns,
+                      .account = wish.account,
+                      .account_uid = wish.account_uid,
+                      .audiences = wish.audiences,
+                      .pod = wish.pod,
+                      .pod_uid = wish.pod_uid,
+                      .expires = expires.time_since_epoch().count()};
+  const std::string text = std::string(kPrefix) + kube::base64_encode(encode(claims).dump());
+  return Issued{.token = text + kSeparator + sign(text), .expires = expires};
+}
+
+std::optional<User> user_of(const Identities& identities, std::string_view token, WallTime now) {
+  auto owner = identities.owner_of(token, now);
+  if (!owner || std::ranges::find(owner->audiences, kApiAudience) == owner->audiences.end())
+    return std::nullopt;
+  return std::move(owner->user);
 }
 
 std::string random_token() {

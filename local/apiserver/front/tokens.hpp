@@ -1,9 +1,10 @@
 // Who a bearer token belongs to: the administrator's random one, and signed ones for service
 // accounts.
 //
-// A service account's token is its own proof: names and end, signed with a secret of this server
-// (HMAC-SHA256), so nothing is stored and a restart keeps it valid. Tokens are compared in constant
-// time. Thread: one. Failure: none; a token that is wrong, changed or over belongs to nobody.
+// A service account's token is its own proof: what it was made for, signed with a secret of this
+// server (HMAC-SHA256), so nothing is stored and a restart keeps it valid. Tokens are compared in
+// constant time. Thread: one. Failure: none; a token that is wrong, changed or over belongs to
+// nobody.
 #pragma once
 
 #include <optional>
@@ -21,9 +22,8 @@ class Tokens final : public Identities {
   // Both random and at least 32 characters long, which is checked.
   Tokens(std::string admin_token, std::string secret);
 
-  std::optional<User> user_of(std::string_view token, WallTime now) const override;
-  std::optional<Issued> issue(std::string_view ns, std::string_view account, std::int64_t seconds,
-                              WallTime now) override;
+  std::optional<Owner> owner_of(std::string_view token, WallTime now) const override;
+  std::optional<Issued> issue(const Wish& wish, WallTime now) override;
 
  private:
   std::string sign(std::string_view text) const;
@@ -31,6 +31,9 @@ class Tokens final : public Identities {
   std::string admin_token_;
   std::string secret_;
 };
+
+// Whom a request with this token comes from. None: nobody, or a token that is meant for others.
+std::optional<User> user_of(const Identities& identities, std::string_view token, WallTime now);
 
 // 32 bytes of the operating system's randomness, in hex.
 std::string random_token();

@@ -66,6 +66,8 @@ TEST_CASE("decode refuses wrong types in Go's words") {
        "json: cannot unmarshal bool into Go struct field "
        "HTTPGetAction.spec.containers.livenessProbe.httpGet.port of type int32"},
       {"Secret", R"({"data": {"a": "%%"}})", "illegal base64 data at input byte 0"},
+      {"Secret", R"({"data": {"a": "x"}})", "illegal base64 data at input byte 0"},
+      {"Secret", R"({"data": {"a": "abcdefg"}})", "illegal base64 data at input byte 4"},
       {"Secret", R"({"data": {"a": 1}})",
        "json: cannot unmarshal number into Go struct field Secret.data of type []uint8"},
       {"ConfigMap", "[1]", "json: cannot unmarshal array into Go value of type v1.ConfigMap"},

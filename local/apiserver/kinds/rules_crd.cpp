@@ -65,6 +65,57 @@ void check_columns(const FieldPath& path, const Json& version, Causes& causes) {
   }
 }
 
+// Why ".spec.color" leads to no field of the schema; "" when it does, and `type` is the field's.
+std::string wrong_field_path(std::string_view text, const Json& root, std::string& type) {
+  const Json* schema = &root;
+  while (!text.empty()) {
+    if (text.front() == '[') return "array notation is not allowed";
+    if (text.front() != '.') {
+      return "expected [ or . but got: " + std::string(text.substr(0, text.find_first_of(".[]")));
+    }
+    text.remove_prefix(1);
+    if (text.empty()) return "unexpected end of JSON path";
+    const std::size_t end =
+        std::max<std::size_t>(1, std::min(text.find_first_of(".[]"), text.size()));
+    const bool named = member(*schema, "properties") != nullptr;
+    schema = named ? at(*schema, {"properties", text.substr(0, end)})
+                   : member(*schema, "additionalProperties");
+    if (schema == nullptr) return "does not refer to a valid field";
+    text.remove_prefix(end);
+  }
+  type = text_at(*schema, {"type"});
+  return "";
+}
+
+void check_selectable(const FieldPath& path, const Json& version, Causes& causes) {
+  const Json& fields = list_at(version, {"selectableFields"});
+  std::set<std::string> seen;
+  for (std::size_t i = 0; i < fields.size(); ++i) {
+    const FieldPath at_field = path.child("selectableFields").index(i).child("jsonPath");
+    const std::string text = text_at(fields[i], {"jsonPath"});
+    if (text.empty()) {
+      causes.required(at_field);
+      continue;
+    }
+    std::string type;
+    const std::string why =
+        wrong_field_path(text, map_at(version, {"schema", "openAPIV3Schema"}), type);
+    if (!why.empty()) {
+      causes.invalid(at_field, text, "is an invalid path: " + why);
+      continue;
+    }
+    if (text.starts_with(".metadata")) {
+      causes.invalid(at_field, text, "must not point to fields in metadata");
+    }
+    if (type != "string" && type != "boolean" && type != "integer") {
+      causes.invalid(at_field, text,
+                     "must point to a field of type string, boolean or integer. Enum string fields "
+                     "and strings with formats are allowed.");
+    }
+    if (!seen.insert(text).second) causes.duplicate(at_field, text);
+  }
+}
+
 void check_versions(const Json& crd, Causes& causes) {
   const FieldPath path("spec.versions");
   const Json& versions = list_at(crd, {"spec", "versions"});
@@ -86,6 +137,7 @@ void check_versions(const Json& crd, Causes& causes) {
     const FieldPath parts = single ? FieldPath("spec") : at_version;
     check_scale(parts, versions[i], causes);
     check_columns(parts, versions[i], causes);
+    check_selectable(parts, versions[i], causes);
   }
   if (!unique) {
     causes.invalid_text(path, shown_versions(versions), "must contain unique version names");

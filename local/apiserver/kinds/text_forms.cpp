@@ -65,11 +65,13 @@ Result<void> check_base64(std::string_view text) {
   };
   std::size_t letters = 0;
   std::size_t padding = 0;
+  std::size_t last = 0;  // where the last four begin
   for (std::size_t i = 0; i < text.size(); ++i) {
     if (text[i] == '\n' || text[i] == '\r') continue;
     const bool is_letter = kLetters.find(text[i]) != std::string_view::npos;
     const bool may_pad = text[i] == '=' && letters % 4 >= 2 && padding < 4 - letters % 4;
     if (is_letter && padding == 0) {
+      if (letters % 4 == 0) last = i;
       ++letters;
     } else if (may_pad) {
       ++padding;
@@ -77,7 +79,7 @@ Result<void> check_base64(std::string_view text) {
       return bad(i);
     }
   }
-  if ((letters + padding) % 4 != 0) return bad(text.size());
+  if ((letters + padding) % 4 != 0) return bad(padding == 0 ? last : text.size());
   return {};
 }
 

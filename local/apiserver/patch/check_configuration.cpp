@@ -79,7 +79,8 @@ Result<void> check_scalar(const Json& value, const MergeShape& shape, const Fiel
 // It merges as one value, but what is in it has to fit all the same.
 Result<void> check_atomic(const Json& value, const MergeShape& shape, FieldPath& path) {
   if (shape.list && !value.is_array()) return unexpected_kind(path, "list", value);
-  if (shape.closed && !value.is_object()) return unexpected_kind(path, "map", value);
+  const bool is_map = !shape.list && (shape.closed || shape.item != nullptr);
+  if (is_map && !value.is_object()) return unexpected_kind(path, "map", value);
   return value.is_array()    ? check_plain_items(value, shape, path)
          : value.is_object() ? check_members(value, shape, path)
                              : unexpected_kind(path, "map", value);

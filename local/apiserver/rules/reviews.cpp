@@ -15,7 +15,6 @@ namespace {
 constexpr std::int64_t kTokenSecondsMin = 600;
 constexpr std::int64_t kTokenSecondsDefault = 3'600;
 constexpr std::int64_t kTokenSecondsMax = 86'400;
-constexpr const char* kIssuer = "https://kubernetes.default.svc.cluster.local";
 
 Json spec_of(const Json& object) {
   const auto found = object.find("spec");
@@ -23,13 +22,47 @@ Json spec_of(const Json& object) {
 }
 
 Json user_json(const User& user) {
-  return {{"username", user.name}, {"groups", user.groups}};
+  Json shown = {{"username", user.name}, {"groups", user.groups}};
+  if (!user.uid.empty()) shown["uid"] = user.uid;
+  if (!user.extra.empty()) shown["extra"] = user.extra;
+  return shown;
+}
+
+// Whom a request means: those it names, or this server.
+std::vector<std::string> audiences_of(const Json& spec) {
+  std::vector<std::string> named;
+  const auto found = spec.find("audiences");
+  if (found != spec.end() && found->is_array())
+    for (const Json& one : *found)
+      if (one.is_string()) named.push_back(one.get<std::string>());
+  if (named.empty()) named.emplace_back(kApiAudience);
+  return named;
+}
+
+// As Go prints a list of strings.
+std::string quoted(const std::vector<std::string>& texts) {
+  std::string list;
+  for (const std::string& text : texts) list += (list.empty() ? "\"" : " \"") + text + "\"";
+  return "[" + list + "]";
 }
 
 Json token_review(const Identities& identities, const KindRules::Review& review) {
-  const auto user = identities.user_of(text_at(spec_of(*review.object), "token"), review.now);
-  if (!user) return {{"user", Json::object()}, {"error", "invalid bearer token"}};
-  return {{"authenticated", true}, {"user", user_json(*user)}};
+  const Json spec = spec_of(*review.object);
+  const auto nobody = [](std::string why) {
+    return Json{{"user", Json::object()}, {"error", std::move(why)}};
+  };
+  const auto owner = identities.owner_of(text_at(spec, "token"), review.now);
+  if (!owner) return nobody("invalid bearer token");
+  const std::vector<std::string> wanted = audiences_of(spec);
+  std::vector<std::string> both;
+  for (const std::string& one : wanted)
+    if (std::ranges::find(owner->audiences, one) != owner->audiences.end()) both.push_back(one);
+  if (both.empty())
+    return nobody(
+        fmt::format("[invalid bearer token, token audiences {} is invalid for the target "
+                    "audiences {}]",
+                    quoted(owner->audiences), quoted(wanted)));
+  return {{"authenticated", true}, {"user", user_json(owner->user)}, {"audiences", both}};
 }
 
 // A review asks about one thing, and, unless it is about the caller, about somebody.
@@ -73,17 +106,25 @@ Outcome<Json> token_request(Identities& identities, const KindRules::Review& rev
                                             wanted),
                      .field = "spec.expirationSeconds"}});
   const Json& meta = metadata_of(*review.parent);
-  const auto issued = identities.issue(text_at(meta, "namespace"), text_at(meta, "name"),
-                                       std::min(wanted, kTokenSecondsMax), review.now);
+  Identities::Wish wish{.ns = text_at(meta, "namespace"),
+                        .account = text_at(meta, "name"),
+                        .account_uid = text_at(meta, "uid"),
+                        .audiences = audiences_of(spec),
+                        .seconds = std::min(wanted, kTokenSecondsMax)};
+  const Json bound = spec.value("boundObjectRef", Json());
+  if (bound.is_object() && text_at(bound, "kind") == "Pod") {
+    wish.pod = text_at(bound, "name");
+    wish.pod_uid = text_at(bound, "uid");
+  }
+  const auto issued = identities.issue(wish, review.now);
   if (!issued) return unknown_failure("this server issues no tokens");
   Json answer = {{"kind", "TokenRequest"}, {"apiVersion", "authentication.k8s.io/v1"}};
   answer["metadata"] = {{"name", meta.at("name")},
                         {"namespace", meta.at("namespace")},
                         {"uid", meta.at("uid")},
                         {"creationTimestamp", format_time(review.now)}};
-  answer["spec"] = {{"audiences", spec.value("audiences", Json::array({kIssuer}))},
-                    {"expirationSeconds", wanted},
-                    {"boundObjectRef", spec.value("boundObjectRef", Json())}};
+  answer["spec"] = {
+      {"audiences", wish.audiences}, {"expirationSeconds", wanted}, {"boundObjectRef", bound}};
   answer["status"] = {{"token", issued->token},
                       {"expirationTimestamp", format_time(issued->expires)}};
   return answer;

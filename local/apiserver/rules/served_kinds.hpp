@@ -23,18 +23,34 @@ namespace amdahl::local {
 struct Schema;
 using SchemaPtr = std::shared_ptr<const Schema>;
 
+// The audience of tokens that are meant for this server.
+inline constexpr const char* kApiAudience = "https://kubernetes.default.svc.cluster.local";
+
 // Who a token belongs to, and tokens for service accounts: the front's business.
 class Identities {
  public:
+  struct Owner {
+    User user = {};
+    std::vector<std::string> audiences = {};  // for whom the token is meant
+  };
+  struct Wish {
+    std::string ns = {};
+    std::string account = {};
+    std::string account_uid = {};
+    std::vector<std::string> audiences = {};
+    std::string pod = {};  // the pod it is bound to; empty: none
+    std::string pod_uid = {};
+    std::int64_t seconds = 0;  // not valid for longer
+  };
   struct Issued {
     std::string token = {};
     WallTime expires{};
   };
   virtual ~Identities() = default;
-  virtual std::optional<User> user_of(std::string_view token, WallTime now) const = 0;
-  // For the service account, not longer than `seconds`; none: this server issues no tokens.
-  virtual std::optional<Issued> issue(std::string_view ns, std::string_view account,
-                                      std::int64_t seconds, WallTime now) = 0;
+  // None: the token is wrong, changed or over.
+  virtual std::optional<Owner> owner_of(std::string_view token, WallTime now) const = 0;
+  // None: this server issues no tokens.
+  virtual std::optional<Issued> issue(const Wish& wish, WallTime now) = 0;
 };
 
 class ServedKinds final : public KindRules {

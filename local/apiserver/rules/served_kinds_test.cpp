@@ -154,7 +154,24 @@ TEST_CASE("ServedKinds: reviews answer for who asks") {
   cluster.create("/api/v1/namespaces/default/serviceaccounts", R"({"metadata":{"name":"sa"}})");
   const auto token =
       cluster.post("/api/v1/namespaces/default/serviceaccounts/sa/token", R"({"spec":{}})");
-  CHECK(token.body["status"]["token"] == "default:sa");
+  CHECK(token.body["status"]["token"] == std::string("default:sa:::") + kApiAudience);
+}
+
+TEST_CASE("ServedKinds: a token is bound to its pod and valid for its audiences only") {
+  TestCluster cluster;
+  const std::string root = "/apis/authentication.k8s.io/v1/tokenreviews";
+  const auto ours = cluster.post(root, R"({"spec":{"token":"good","audiences":["x","reports"]}})");
+  CHECK(ours.body["status"]["audiences"] == Json::array({"reports"}));
+  CHECK(ours.body["status"]["authenticated"] == true);
+  const auto others = cluster.post(root, R"({"spec":{"token":"good","audiences":["x"]}})");
+  CHECK_FALSE(others.body["status"].contains("authenticated"));
+  CHECK(others.body["status"]["error"].get<std::string>().find("target audiences [\"x\"]") !=
+        std::string::npos);
+  cluster.create("/api/v1/namespaces/default/serviceaccounts", R"({"metadata":{"name":"sa"}})");
+  const auto bound = cluster.post("/api/v1/namespaces/default/serviceaccounts/sa/token",
+                                  R"({"spec":{"audiences":["reports"],"boundObjectRef":
+                                      {"apiVersion":"v1","kind":"Pod","name":"p","uid":"u"}}})");
+  CHECK(bound.body["status"]["token"] == "default:sa:p:u:reports");
 }
 
 TEST_CASE("ServedKinds: events are one storage under two groups") {

@@ -12,14 +12,15 @@ namespace amdahl::local {
 
 class OneIdentity final : public Identities {
  public:
-  std::optional<User> user_of(std::string_view token, WallTime) const override {
+  std::optional<Owner> owner_of(std::string_view token, WallTime) const override {
     if (token != "good") return std::nullopt;
-    return User{.name = "somebody", .groups = {"people"}};
+    return Owner{.user = {.name = "somebody", .groups = {"people"}},
+                 .audiences = {kApiAudience, "reports"}};
   }
-  std::optional<Issued> issue(std::string_view ns, std::string_view account, std::int64_t seconds,
-                              WallTime now) override {
-    return Issued{.token = std::string(ns) + ":" + std::string(account),
-                  .expires = now + std::chrono::seconds{seconds}};
+  std::optional<Issued> issue(const Wish& wish, WallTime now) override {
+    std::string token = wish.ns + ":" + wish.account + ":" + wish.pod + ":" + wish.pod_uid;
+    for (const std::string& audience : wish.audiences) token += ":" + audience;
+    return Issued{.token = std::move(token), .expires = now + std::chrono::seconds{wish.seconds}};
   }
 };
 

@@ -90,6 +90,7 @@ Diagnosis diagnose(const AttemptEvidence& attempt) {
                       .budget = row.budget,
                       .at = root->finding.at};
   if (!root->finding.over) diagnosis.advice = Advice::kCarryOn;
+  if (root->finding.claimed) diagnosis.budget = Budget::kFailures;
   const bool on_request = std::ranges::any_of(attempt.pods, [](const PodEvidence& pod) {
     return pod.intent == Intent::kPause || pod.intent == Intent::kCancel;
   });

@@ -30,8 +30,6 @@ class StringWalk {
  public:
   explicit StringWalk(std::string_view text) : text_(text) {}
 
-  bool cut() const { return cut_; }
-
   // The next string; false at the end.
   bool next(std::string& value) {
     at_ = text_.find('"', at_);
@@ -39,8 +37,7 @@ class StringWalk {
     ++at_;
     value.clear();
     while (at_ < text_.size() && text_[at_] != '"') take(value);
-    cut_ = at_ >= text_.size();
-    if (!cut_) ++at_;
+    if (at_ < text_.size()) ++at_;
     return true;
   }
 
@@ -109,7 +106,6 @@ class StringWalk {
 
   std::string_view text_;
   std::size_t at_ = 0;
-  bool cut_ = false;
 };
 
 void keep(ErrorFile& file, std::string_view key, const std::string& value) {
@@ -142,8 +138,6 @@ std::optional<ErrorFile> parse_error_file(std::string_view text) {
     if (!walk.at_colon() || !walk.value_is_string()) continue;
     if (walk.next(value)) keep(file, key, value);
   }
-  const std::size_t last = text.find_last_not_of(" \t\r\n");
-  file.cut = walk.cut() || text[last] != '}';
   if (file.message.empty() && file.traceback.empty()) return std::nullopt;
   return file;
 }

@@ -19,7 +19,6 @@ struct ErrorFile {
   std::string where = {};      // "train.py:12 in main"
   std::string traceback = {};  // empty when the file was cut before it
   std::optional<std::int64_t> timestamp = {};  // seconds since 1970
-  bool cut = false;
 };
 
 std::optional<ErrorFile> parse_error_file(std::string_view text);

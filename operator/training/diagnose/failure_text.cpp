@@ -178,7 +178,8 @@ std::size_t utf8_length(std::string_view text) {
 
 std::string clean_line(std::string_view text, std::size_t bytes) {
   std::string clean;
-  text.remove_prefix(std::min(text.find_first_not_of(" \t\r\n"), text.size()));
+  while (!text.empty() && (static_cast<unsigned char>(text[0]) <= 0x20U || text[0] == 0x7f))
+    text.remove_prefix(1);
   while (!text.empty()) {
     const std::size_t size = utf8_length(text);
     if (clean.size() + std::max<std::size_t>(size, 1) > bytes) break;

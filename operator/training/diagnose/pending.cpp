@@ -149,7 +149,7 @@ Explained gang_short(const PendingEvidence& seen) {
   if (missing <= 0) return std::nullopt;
   std::string stops;
   for (const auto& [name, nodes] : room.stops)
-    stops += fmt::format("{}{} on {} nodes", stops.empty() ? "; short of " : ", ", name, nodes);
+    stops += fmt::format("{}{} on {} of them", stops.empty() ? "; short of " : ", ", name, nodes);
   return say(
       pending::kGangShort,
       fmt::format("the gang is short by {} of {} pods ({}): each asks for {}; {} fit on {} of "
@@ -176,7 +176,9 @@ Explained scheduler_words(const PendingEvidence& seen) {
   if (text.empty() && seen.group && !seen.group->message.empty())
     text = fmt::format("{}: {}", seen.group->reason, clean_line(seen.group->message, kLineMax));
   if (text.empty()) return std::nullopt;
-  return say(pending::kUnschedulable, text);
+  return say(
+      pending::kUnschedulable,
+      text + ". Compare the template's requests, node selector and tolerations with the nodes.");
 }
 
 PendingStatus in_between(const PendingEvidence& seen) {
@@ -192,7 +194,7 @@ PendingStatus in_between(const PendingEvidence& seen) {
                            bound, seen.ranks));
   const auto running = std::ranges::count(seen.pods, kube::PodPhase::kRunning, &PodEvidence::phase);
   return say(pending::kStarting,
-             fmt::format("all {} pods have a node, {} of them have started.", seen.ranks, running));
+             fmt::format("all {} pods have a node; started so far: {}.", seen.ranks, running));
 }
 
 }  // namespace

@@ -59,7 +59,7 @@ std::optional<std::string> frame_of(std::string_view line) {
   std::string frame = clean_line(file, kFunctionMax) + ":" + std::to_string(number);
   constexpr std::string_view kIn = ", in ";
   if (rest.starts_with(kIn)) frame += " in " + clean_line(rest.substr(kIn.size()), kFunctionMax);
-  return frame;
+  return clean_line(frame, kLineMax);
 }
 
 struct Traceback {
@@ -114,6 +114,7 @@ std::optional<PythonError> find_headless_error(std::string_view text) {
     auto error = parse_python_error(line);
     if (!error || is_launcher(*error)) continue;
     const std::string_view name = error->name();
+    if (name[0] < 'A' || name[0] > 'Z') continue;  // classes are; NCCL's own codes are not
     if (name == "Error" || (!name.ends_with("Error") && !name.ends_with("Exception"))) continue;
     error->frame = std::exchange(frame, {});
     last = std::move(error);

@@ -42,6 +42,7 @@ struct Finding {
   std::optional<Advice> advice = {};  // instead of the table's
   std::optional<WallTime> at = {};
   bool over = true;      // the pod will not go on by itself
+  bool claimed = false;  // only the workload says so: then it pays from its failure budget
   std::size_t rule = 0;  // its place in the table
 };
 

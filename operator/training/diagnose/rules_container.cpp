@@ -194,6 +194,9 @@ std::optional<Finding> told_to_stop(const PodFacts& facts) {
                  .weight = Weight::kVictim,
                  .confidence = api::CauseConfidence::kUnknown,
                  .message = told("SIGTERM", "told to stop, and nothing says by whom"),
+                 .hint =
+                     "Look for who stops pods here: a node that shuts down, a liveness probe, "
+                     "another controller.",
                  .at = facts.end != nullptr ? facts.end->finished : std::nullopt};
 }
 
@@ -204,6 +207,7 @@ std::optional<Finding> agreed_exit_code(const PodFacts& facts) {
     return Finding{.cause_class = kUserException,
                    .confidence = kSupported,
                    .message = told("exit code 93", "the launcher asks not to be restarted"),
+                   .hint = "Look at the launcher's log: it decided that a restart cannot help.",
                    .advice = Advice::kStop,
                    .at = facts.end->finished};
   if (!facts.exited(201) && !facts.exited(202)) return std::nullopt;
@@ -211,7 +215,8 @@ std::optional<Finding> agreed_exit_code(const PodFacts& facts) {
                  .confidence = kSupported,
                  .message = told(fmt::format("exit code {}", facts.end->exit_code),
                                  "the launcher blames the GPU driver"),
-                 .at = facts.end->finished};
+                 .at = facts.end->finished,
+                 .claimed = true};
 }
 
 std::optional<Finding> native_crash(const PodFacts& facts) {

@@ -128,7 +128,11 @@ std::optional<Finding> admission_refused(const PodFacts& facts) {
                                            "NodeAffinity", "SMTAlignmentError"}) ||
                        pod.reason.starts_with("OutOf");
   if (!refused) return std::nullopt;
-  return disrupted(facts, kDeviceAllocationFailed);
+  Finding finding = disrupted(facts, kDeviceAllocationFailed);
+  if (pod.reason.starts_with("OutOf"))
+    finding.hint =
+        "The node has less room than its scheduler believed: look for a second scheduler.";
+  return finding;
 }
 
 // A pod that goes away without our doing, and without a condition that says why: kubectl delete, or

@@ -1,6 +1,6 @@
 // Rules on what the trainer printed. Any script can print these words, so nothing here is
-// Confirmed. Where there is a traceback, its exception decides, and words elsewhere in the text do
-// not.
+// Confirmed, and what only text says is paid from the job's own failure budget. Where there is a
+// traceback, its exception decides, and words elsewhere in the text do not.
 #include <fmt/format.h>
 
 #include <algorithm>
@@ -37,13 +37,15 @@ Finding by_error(const PodFacts& facts, api::CauseClass cause_class) {
   const PythonError& error = *facts.text.error;
   return {.cause_class = cause_class,
           .message = told(artifact_of(error), error.message),
-          .at = when(facts)};
+          .at = when(facts),
+          .claimed = true};
 }
 
 Finding by_line(const PodFacts& facts, api::CauseClass cause_class, Mark mark) {
   return {.cause_class = cause_class,
           .message = told("the log says", facts.text.line(mark)),
-          .at = when(facts)};
+          .at = when(facts),
+          .claimed = true};
 }
 
 // The words of a mark count where the exception carries them, or where there is no exception.
@@ -76,7 +78,8 @@ std::optional<Finding> gpu_fault_in_text(const PodFacts& facts) {
                    .message = told(fmt::format("Xid {}", number),
                                    fmt::format("{}; NVIDIA's action is {}", xid.meaning,
                                                xid_action_name(xid.action))),
-                   .at = when(facts)};
+                   .at = when(facts),
+                   .claimed = true};
   }
   const bool in_error =
       facts.text.error && is_plain_failure(*facts.text.error) &&
