@@ -2,43 +2,126 @@
 
 #include <algorithm>
 
+#include "operator/api/names.hpp"
+#include "operator/waste/account.hpp"
+
 namespace amdahl::training {
 namespace {
 
-// Until when the pod held its GPUs. The end of a pod that nobody reported is the end of its grace,
-// or else the moment its attempt was given up.
-WallTime released(const PodSeen& pod, const api::AttemptStatus& record, WallTime now) {
-  if (pod.finished) return *pod.finished;
-  if (pod.deleted && is_over(pod, now)) return *pod.deleted;
-  return pod.ended() && record.ended_at ? *record.ended_at : now;
+waste::ReportedSeconds reported_of(const api::Report& report) {
+  waste::ReportedSeconds sum;
+  for (const api::ReportPhaseSeconds& phase : report.phases) {
+    using enum api::ReportPhase;
+    switch (phase.name) {
+      case kInit:
+        sum.init += phase.seconds;
+        break;
+      case kWaiting:
+      case kRendezvous:
+        sum.rendezvous += phase.seconds;
+        break;
+      case kTrain:
+      case kEval:
+        sum.productive += phase.seconds;
+        break;
+      case kDataWait:
+        sum.data_wait += phase.seconds;
+        break;
+      case kCheckpointSave:
+        sum.checkpoint_save += phase.seconds;
+        break;
+      case kCheckpointRestore:
+        sum.checkpoint_restore += phase.seconds;
+        break;
+      case kStopping:
+        sum.stopping += phase.seconds;
+        break;
+      case kUnattributed:
+        break;
+    }
+  }
+  return sum;
 }
 
-std::int64_t held_by(const Situation& s, const api::AttemptStatus& record) {
-  std::int64_t held = 0;
+// Since when the pod holds nothing any more. The end of a pod that nobody reported is the end of
+// its grace, or else the moment its attempt was given up.
+std::optional<WallTime> released(const PodSeen& pod, const api::AttemptStatus& record,
+                                 WallTime now) {
+  if (!is_over(pod, now)) return std::nullopt;
+  if (pod.finished) return pod.finished;
+  return pod.deleted ? pod.deleted : record.ended_at;
+}
+
+std::optional<WallTime> started(const PodSeen& pod) {
+  if (!pod.object) return std::nullopt;
+  const auto& containers = pod.object->status.containers;
+  for (const kube::ContainerStatus& container : containers) {
+    if (containers.size() > 1 && container.name != api::kTrainerContainer) continue;
+    if (container.state.running) return container.state.running->started;
+    if (container.state.terminated) return container.state.terminated->started;
+  }
+  return std::nullopt;
+}
+
+waste::PodTimeline timeline_of(const PodSeen& pod, const api::AttemptStatus& record,
+                               const Situation& s) {
+  waste::PodTimeline line{.pod = pod.name,
+                          .gpus = pod.gpus,
+                          .bound = pod.bound,
+                          .started = started(pod),
+                          .finished = pod.finished,
+                          .released = released(pod, record, s.now)};
+  if (pod.deleted)
+    line.stop_asked = *pod.deleted - std::chrono::seconds{pod.deletion_grace.value_or(0)};
+  if (pod.last_words) line.reported = reported_of(*pod.last_words);
+  for (const RankReport& one : s.seen.reports)
+    if (!pod.last_words && one.report.pod_uid == pod.uid) line.reported = reported_of(one.report);
+  return line;
+}
+
+waste::AttemptTimeline timeline_of(const api::AttemptStatus& record, const Situation& s) {
+  waste::AttemptTimeline line{.number = record.number, .ended = record.ended_at.has_value()};
+  const bool broke = record.outcome == api::AttemptOutcome::kFailed ||
+                     record.outcome == api::AttemptOutcome::kDisrupted;
+  if (broke) line.failed_at = record.ended_at;
+  line.steps_made = std::max<std::int64_t>(
+      0, record.last_step.value_or(0) - record.resumed_from_step.value_or(0));
+  line.steps_lost = record.lost_steps.value_or(0);
   for (const PodSeen* pod : s.view.ours)
-    if (pod->bound && static_cast<std::int64_t>(pod->attempt) == record.number)
-      held += pod->gpus * seconds_between(*pod->bound, released(*pod, record, s.now));
-  return held;
+    if (static_cast<std::int64_t>(pod->attempt) == record.number)
+      line.pods.push_back(timeline_of(*pod, record, s));
+  line.ranks =
+      record.number == s.view.number ? s.view.desired : static_cast<std::int64_t>(line.pods.size());
+  return line;
 }
 
 }  // namespace
 
 void account_held(TrainingJobStatus& next, const Situation& s) {
-  for (api::AttemptStatus& record : next.attempts) {
-    const std::int64_t held = held_by(s, record);
-    if (held <= record.held_gpu_seconds) continue;
-    if (!next.gpu_seconds) next.gpu_seconds.emplace();
-    next.gpu_seconds->held += held - record.held_gpu_seconds;
-    record.held_gpu_seconds = held;
-  }
+  std::vector<waste::AttemptTimeline> timelines;
+  for (const api::AttemptStatus& record : next.attempts)
+    if (auto line = timeline_of(record, s); !line.pods.empty())
+      timelines.push_back(std::move(line));
+  const waste::Account account = waste::account({.previous = next.gpu_seconds,
+                                                 .recorded = next.attempts,
+                                                 .timelines = timelines,
+                                                 .now = s.now});
+  for (const waste::AttemptAccount& one : account.attempts)
+    for (api::AttemptStatus& record : next.attempts)
+      if (record.number == one.number) record.held_gpu_seconds = one.held;
+  if (account.total.held > 0 || account.total.settled) next.gpu_seconds = account.total;
 }
 
 bool is_settled(const Situation& s, std::uint32_t attempt) {
-  for (const PodSeen* pod : s.view.ours)
-    if (pod->attempt == attempt && !is_over(*pod, s.now)) return false;
-  const auto record = std::ranges::find(s.status.attempts, static_cast<std::int32_t>(attempt),
-                                        &api::AttemptStatus::number);
-  return record == s.status.attempts.end() || held_by(s, *record) <= record->held_gpu_seconds;
+  bool held = false;
+  for (const PodSeen* pod : s.view.ours) {
+    if (pod->attempt != attempt) continue;
+    if (!is_over(*pod, s.now)) return false;
+    held = held || (pod->gpus > 0 && pod->bound);
+  }
+  const auto& account = s.status.gpu_seconds;
+  return !held || (account && account->settled &&
+                   account->settled->attempt >= static_cast<std::int64_t>(attempt));
 }
 
 }  // namespace amdahl::training

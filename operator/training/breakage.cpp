@@ -57,35 +57,11 @@ std::optional<Standstill> standstill(const Situation& s) {
   return still;
 }
 
-PodEvidence evidence_of(const Situation& s, std::uint32_t rank) {
-  const PodSeen* const pod = s.view.ranks[rank];
-  if (pod == nullptr || !pod->object) {
-    PodEvidence gone{.gone = true};
-    gone.rank = static_cast<std::int32_t>(rank);
-    gone.pod =
-        api::pod_name(s.job().metadata.name, static_cast<std::uint32_t>(s.view.number), rank);
-    return gone;
-  }
-  PodEvidence evidence = training::evidence_of(kube::Pod{.metadata = pod->object->metadata,
-                                                         .spec = pod->object->spec,
-                                                         .status = pod->object->status},
-                                               nullptr);
-  evidence.rank = static_cast<std::int32_t>(rank);
-  for (const RankReport& one : s.seen.reports) {
-    if (one.report.pod_uid != pod->uid) continue;
-    evidence.report.step = one.report.step;
-    evidence.report.phase = enum_name(one.report.phase);
-    evidence.report.changed = one.step_changed;
-    if (one.report.error) evidence.report.error = one.report.error->message;
-  }
-  return evidence;
-}
-
 AttemptEvidence evidence_of(const Situation& s, bool count_missing) {
   AttemptEvidence attempt{.ranks = s.view.desired, .now = s.now};
   for (std::uint32_t rank = 0; rank < s.view.ranks.size(); ++rank) {
     if (s.view.ranks[rank] == nullptr && !count_missing) continue;
-    attempt.pods.push_back(evidence_of(s, rank));
+    attempt.pods.push_back(rank_evidence(s, rank));
   }
   attempt.stepped = s.view.record->first_step.has_value() ||
                     std::ranges::any_of(s.seen.reports, [](const RankReport& one) {
@@ -122,6 +98,30 @@ Diagnosis at_least(Diagnosis diagnosis, const Situation& s, bool missing) {
 }
 
 }  // namespace
+
+PodEvidence rank_evidence(const Situation& s, std::uint32_t rank) {
+  const PodSeen* const pod = s.view.ranks[rank];
+  if (pod == nullptr || !pod->object) {
+    PodEvidence gone{.gone = true};
+    gone.rank = static_cast<std::int32_t>(rank);
+    gone.pod =
+        api::pod_name(s.job().metadata.name, static_cast<std::uint32_t>(s.view.number), rank);
+    return gone;
+  }
+  PodEvidence evidence = evidence_of(kube::Pod{.metadata = pod->object->metadata,
+                                               .spec = pod->object->spec,
+                                               .status = pod->object->status},
+                                     nullptr);
+  evidence.rank = static_cast<std::int32_t>(rank);
+  for (const RankReport& one : s.seen.reports) {
+    if (one.report.pod_uid != pod->uid) continue;
+    evidence.report.step = one.report.step;
+    evidence.report.phase = enum_name(one.report.phase);
+    evidence.report.changed = one.step_changed;
+    if (one.report.error) evidence.report.error = one.report.error->message;
+  }
+  return evidence;
+}
 
 bool looks_wrong(const Situation& s) {
   if (!s.view.live()) return false;

@@ -26,6 +26,9 @@ struct Breakage {
 };
 std::optional<Breakage> find_breakage(const Situation& s);
 
+// What is known of one rank, for the diagnosis and for who asks why it does not start.
+PodEvidence rank_evidence(const Situation& s, std::uint32_t rank);
+
 // Something looks wrong, though nothing is over yet.
 bool looks_wrong(const Situation& s);
 

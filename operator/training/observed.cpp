@@ -75,26 +75,26 @@ PodSeen pod_seen(GangPodPtr pod) {
   return seen;
 }
 
-std::optional<Refusal> refusal_of(const Error& error) {
+std::optional<CreateRefusal> refusal_of(const Error& error) {
   const auto says = [&](std::string_view words) {
     return error.context.find(words) != std::string::npos;
   };
   switch (error.code) {
     case Errc::kInvalid:
-      return Refusal{.kind = RefusalKind::kInvalid, .words = error.context};
+      return CreateRefusal{.kind = CreateRefusalKind::kInvalid, .words = error.context};
     case Errc::kConflict:
       if (says("the name is taken by"))
-        return Refusal{.kind = RefusalKind::kNameTaken, .words = error.context};
+        return CreateRefusal{.kind = CreateRefusalKind::kNameTaken, .words = error.context};
       return std::nullopt;
     case Errc::kForbidden:
       // The API server has one status for a full quota, a policy and missing rights; only its words
       // tell them apart. What is not known to be for good is tried again.
       if (says("exceeded quota"))
-        return Refusal{.kind = RefusalKind::kQuota, .words = error.context};
+        return CreateRefusal{.kind = CreateRefusalKind::kQuota, .words = error.context};
       if (says("violates PodSecurity") || says("ValidatingAdmissionPolicy") ||
           says("denied the request"))
-        return Refusal{.kind = RefusalKind::kInvalid, .words = error.context};
-      return Refusal{.kind = RefusalKind::kDenied, .words = error.context};
+        return CreateRefusal{.kind = CreateRefusalKind::kInvalid, .words = error.context};
+      return CreateRefusal{.kind = CreateRefusalKind::kDenied, .words = error.context};
     default:
       return std::nullopt;
   }

@@ -49,15 +49,15 @@ struct RankReport {
   WallTime step_changed = {};  // when its step was last seen to grow
 };
 
-enum class RefusalKind : std::uint8_t {
+enum class CreateRefusalKind : std::uint8_t {
   kInvalid,    // the API server cannot take it as it is, or a policy forbids it: ends the job
   kQuota,      // there is no room for it now
   kNameTaken,  // an object of that name belongs to somebody else
   kDenied,     // anything else: shown, and tried again
 };
 // What the API server said to a create of this very pass; its own words.
-struct Refusal {
-  RefusalKind kind = RefusalKind::kDenied;
+struct CreateRefusal {
+  CreateRefusalKind kind = CreateRefusalKind::kDenied;
   std::string words = {};
 };
 
@@ -70,14 +70,15 @@ struct Observed {
   ServicePtr service = {};
   bool volcano_served = true;
   QueueState queue = QueueState::kUnknown;  // unknown: queues cannot be read here
-  std::vector<RankReport> reports = {};     // of the current attempt
-  std::optional<Refusal> refusal = {};
+  QueuePtr queue_object = {};
+  std::vector<RankReport> reports = {};  // of the current attempt
+  std::optional<CreateRefusal> refusal = {};
   std::optional<WallTime> status_written = {};  // by this process, last
   std::int64_t epoch = 0;                       // of this leader
   std::optional<WallTime> leading_since = {};
 };
 
 // Errors of a create, by what they mean for the job; nullopt: nothing the user should be told.
-std::optional<Refusal> refusal_of(const Error& error);
+std::optional<CreateRefusal> refusal_of(const Error& error);
 
 }  // namespace amdahl::training

@@ -19,6 +19,7 @@ TrainingProgram::TrainingProgram(const controller::Runtime& runtime, Rng rng,
                                  TrainingOptions options, controller::Manager& manager,
                                  Reports& reports)
     : client_(runtime.client),
+      log_(runtime.log),
       rng_(rng),
       ns_(options.ns),
       manager_(manager),
@@ -49,6 +50,11 @@ TrainingProgram::TrainingProgram(const controller::Runtime& runtime, Rng rng,
 
 void TrainingProgram::watch(kube::WatcherOptions options, kube::ObjectSink& store,
                             controller::Source& source) {
+  options.on_problem = [this, also = std::move(options.on_problem),
+                        kind = options.resource.plural](const Error& error) {
+    log_.warning("watch failed", {{"kind", kind}, {"error", error}});
+    if (also) also(error);
+  };
   watchers_.push_back(
       std::make_unique<kube::Watcher>(client_, rng_.split(), std::move(options), store));
   manager_.add_source(source, [&watcher = *watchers_.back()] { return watcher.run(); });

@@ -33,6 +33,7 @@ class TrainingProgram {
   void watch(kube::WatcherOptions options, kube::ObjectSink& store, controller::Source& source);
 
   kube::Client& client_;
+  Log log_;
   Rng rng_;
   std::string ns_;
   controller::Manager& manager_;

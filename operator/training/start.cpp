@@ -10,6 +10,7 @@
 #include "operator/training/pod_template.hpp"
 #include "operator/training/policies.hpp"
 #include "operator/training/status_of.hpp"
+#include "operator/training/waiting.hpp"
 
 namespace amdahl::training {
 namespace {
@@ -56,19 +57,19 @@ bool old_pods_linger(const Situation& s) {
   return false;
 }
 
-api::PendingStatus pending(std::string reason, std::string message) {
+api::PendingStatus waits_for(std::string reason, std::string message) {
   return {.reason = std::move(reason), .message = std::move(message)};
 }
 
 // What the API server said to this pass, if anything.
 bool show_refusal(Plan& plan, const Situation& s) {
   if (!s.seen.refusal) return false;
-  const Refusal& refusal = *s.seen.refusal;
-  const bool taken = refusal.kind == RefusalKind::kNameTaken;
-  Shown shown{.pending = pending(taken                                 ? "NameTaken"
-                                 : refusal.kind == RefusalKind::kQuota ? "QuotaExceeded"
-                                                                       : "PodsRefused",
-                                 refusal.words)};
+  const CreateRefusal& refusal = *s.seen.refusal;
+  const bool taken = refusal.kind == CreateRefusalKind::kNameTaken;
+  Shown shown{.pending = waits_for(taken                                       ? "NameTaken"
+                                   : refusal.kind == CreateRefusalKind::kQuota ? "QuotaExceeded"
+                                                                               : "PodsRefused",
+                                   refusal.words)};
   shown.admitted_reason = taken ? api::reason::kNameTaken : api::reason::kPodsRefused;
   show(plan, s, shown);
   plan.look_again_in(retry_after(s));
@@ -86,21 +87,21 @@ std::string_view foreign_service(const Situation& s) {
 std::optional<api::PendingStatus> obstacle(Plan& plan, const Situation& s) {
   if (!s.view.others.empty()) {
     plan.look_again_in(kRetryMin);
-    return pending("WaitingForOldPods", "an older job of this name still has pods");
+    return waits_for("WaitingForOldPods", "an older job of this name still has pods");
   }
   if (old_pods_linger(s)) {
     plan.look_again_in(kRetryMin);
-    return pending("WaitingForOldPods", "pods of the attempt before have not ended yet");
+    return waits_for("WaitingForOldPods", "pods of the attempt before have not ended yet");
   }
   if (const auto time = not_before(s); time && s.now < *time) {
     plan.look_again_in(*time - s.now);
-    return pending("Backoff", fmt::format("until {}", format_time(stamp(*time))));
+    return waits_for("Backoff", fmt::format("until {}", format_time(stamp(*time))));
   }
   const std::string_view taken = group_is_foreign(s) ? "PodGroup" : foreign_service(s);
   if (taken.empty()) return std::nullopt;
   plan.look_again_in(retry_after(s));
-  return pending("NameTaken", fmt::format("{} {} belongs to somebody else", taken,
-                                          api::service_name(s.job().metadata.name)));
+  return waits_for("NameTaken", fmt::format("{} {} belongs to somebody else", taken,
+                                            api::service_name(s.job().metadata.name)));
 }
 
 void ensure_gang(Plan& plan, const Situation& s, const GangBackend& gang) {
@@ -113,24 +114,14 @@ void ensure_gang(Plan& plan, const Situation& s, const GangBackend& gang) {
     plan.update_group = *group;
 }
 
-// Unbound pods tell why, if the group does not.
-std::optional<api::PendingStatus> why_unbound(const Situation& s) {
-  if (s.view.bound == s.view.desired) return std::nullopt;
-  for (const PodSeen* pod : s.view.ranks) {
-    if (pod == nullptr || !pod->node.empty() || !pod->object) continue;
-    for (const kube::PodCondition& condition : pod->object->status.conditions)
-      if (condition.type == kube::PodConditionType::kScheduled &&
-          condition.status == kube::ConditionStatus::kFalse)
-        return pending(condition.reason.empty() ? "Unschedulable" : condition.reason.str(),
-                       condition.message.str());
-  }
-  return std::nullopt;
-}
-
 void show_progress(Plan& plan, const Situation& s, const GangState& state) {
   Shown shown{.in_queue = state.in_queue};
-  if (s.view.bound < s.view.desired) shown.pending = state.pending;
-  if (!shown.pending) shown.pending = why_unbound(s);
+  const bool waits = s.view.running < s.view.desired;
+  // Every pod that moves is an event; why the rest waits is worked out every now and then.
+  const bool fresh =
+      s.status.pending && s.seen.status_written && s.now < *s.seen.status_written + kCountsEvery;
+  if (waits && fresh) plan.look_again_in(kCountsEvery);
+  if (waits) shown.pending = fresh ? s.status.pending : explain_waiting(s);
   show(plan, s, shown);
 }
 
@@ -146,7 +137,7 @@ void create_pods(Plan& plan, const Situation& s, std::vector<std::uint32_t> rank
 }  // namespace
 
 std::optional<Plan> plan_refused(const Situation& s) {
-  if (!s.view.live() || !s.seen.refusal || s.seen.refusal->kind != RefusalKind::kInvalid)
+  if (!s.view.live() || !s.seen.refusal || s.seen.refusal->kind != CreateRefusalKind::kInvalid)
     return std::nullopt;
   TrainingJobStatus next = s.status;
   end_attempt(next, s, api::AttemptOutcome::kFailed, {});

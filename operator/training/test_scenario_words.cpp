@@ -225,11 +225,12 @@ Result<void> flip_word(World& world, const Words& words) {
 }
 
 Result<void> refused_word(World& world, const Words& words) {
-  static const std::map<std::string, RefusalKind> kKinds = {{"Invalid", RefusalKind::kInvalid},
-                                                            {"Quota", RefusalKind::kQuota},
-                                                            {"NameTaken", RefusalKind::kNameTaken},
-                                                            {"Denied", RefusalKind::kDenied}};
-  world.refusal = Refusal{.kind = kKinds.at(words.at(1).key), .words = words.at(2).key};
+  static const std::map<std::string, CreateRefusalKind> kKinds = {
+      {"Invalid", CreateRefusalKind::kInvalid},
+      {"Quota", CreateRefusalKind::kQuota},
+      {"NameTaken", CreateRefusalKind::kNameTaken},
+      {"Denied", CreateRefusalKind::kDenied}};
+  world.refusal = CreateRefusal{.kind = kKinds.at(words.at(1).key), .words = words.at(2).key};
   return {};
 }
 

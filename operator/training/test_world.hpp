@@ -54,7 +54,7 @@ class World {
   bool volcano_served = true;
   QueueState queue = QueueState::kOpen;
   std::map<std::string, RankReport> reports = {};  // by pod uid
-  std::optional<Refusal> refusal = {};             // of the next decision only
+  std::optional<CreateRefusal> refusal = {};       // of the next decision only
   std::optional<WallTime> status_written = {};
   std::int64_t epoch = 1;
   std::optional<WallTime> leading_since = {};

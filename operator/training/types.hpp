@@ -5,6 +5,7 @@
 #pragma once
 
 #include <cstdint>
+#include <map>
 #include <memory>
 #include <optional>
 #include <vector>
@@ -49,22 +50,34 @@ constexpr void fields(V& v, GangPod& pod) {
   v.optional("status", pod.status, {.wire = 3});
 }
 
-// scheduling.volcano.sh/v1beta1 Queue, which is cluster-scoped: only whether gangs may enter it.
+// scheduling.volcano.sh/v1beta1 Queue, which is cluster-scoped: whether gangs may enter it, and how
+// much room it has.
 inline const kube::Resource kVolcanoQueues{.group = "scheduling.volcano.sh",
                                            .version = "v1beta1",
                                            .plural = "queues",
                                            .kind = "Queue",
                                            .namespaced = false};
+struct QueueSpec {
+  std::map<std::string, kube::Quantity> capability = {};  // what is not named has no limit
+  bool operator==(const QueueSpec&) const = default;
+};
+template <class V>
+constexpr void fields(V& v, QueueSpec& spec) {
+  v.optional("capability", spec.capability);
+}
 struct QueueStatus {
   std::string state = {};  // "Open", "Closed", "Closing", "Unknown"
+  std::map<std::string, kube::Quantity> allocated = {};
   bool operator==(const QueueStatus&) const = default;
 };
 template <class V>
 constexpr void fields(V& v, QueueStatus& status) {
   v.optional("state", status.state);
+  v.optional("allocated", status.allocated);
 }
 struct VolcanoQueue {
   kube::CacheMeta metadata = {};
+  QueueSpec spec = {};
   QueueStatus status = {};
   bool operator==(const VolcanoQueue&) const = default;
   static const kube::Resource& resource() { return kVolcanoQueues; }
@@ -72,12 +85,14 @@ struct VolcanoQueue {
 template <class V>
 constexpr void fields(V& v, VolcanoQueue& queue) {
   v.required("metadata", queue.metadata);
+  v.optional("spec", queue.spec);
   v.optional("status", queue.status);
 }
 
 using JobPtr = std::shared_ptr<const TrainingJob>;
 using GangPodPtr = std::shared_ptr<const GangPod>;
 using GroupPtr = std::shared_ptr<const kube::PodGroup>;
+using QueuePtr = std::shared_ptr<const VolcanoQueue>;
 using ServicePtr = std::shared_ptr<const kube::Service>;
 
 }  // namespace amdahl::training

@@ -1,0 +1,11 @@
+// Why a gang that exists does not run yet, in words. Pure.
+#pragma once
+
+#include "operator/training/situation.hpp"
+
+namespace amdahl::training {
+
+// Looks at every rank: not to be asked for every event of a large gang.
+api::PendingStatus explain_waiting(const Situation& s);
+
+}  // namespace amdahl::training
