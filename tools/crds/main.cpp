@@ -49,7 +49,7 @@ bool replace(const fs::path& path, const std::string& text) {
 int main(int argc, char** argv) {
   const std::span<char*> words(argv, static_cast<std::size_t>(argc));
   const bool check = words.size() == 3 && std::string(words[1]) == "--check";
-  if (!check && words.size() != 2) {
+  if (!check && (words.size() != 2 || words[1][0] == '-')) {
     std::fputs("usage: amdahl_crds [--check] ROOT\n", stderr);
     return 2;
   }

@@ -179,7 +179,8 @@ Explained scheduler_words(const PendingEvidence& seen) {
     text += fmt::format("{}rank {}: {}", text.empty() ? "" : "; ", rank_list(ranks), message);
   }
   if (text.empty() && seen.group && !seen.group->message.empty())
-    text = fmt::format("{}: {}", seen.group->reason, without_stop(clean_line(seen.group->message, kLineMax)));
+    text = fmt::format("{}: {}", seen.group->reason,
+                       without_stop(clean_line(seen.group->message, kLineMax)));
   if (text.empty()) return std::nullopt;
   return say(
       pending::kUnschedulable,
