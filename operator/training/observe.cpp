@@ -8,10 +8,13 @@
 namespace amdahl::training {
 namespace {
 
+constexpr std::string_view kDefaultQueue = "default";
+
 QueueState queue_state(const Caches& caches, const std::string& name) {
   if (!caches.queues_source.served()) return QueueState::kUnknown;
   const auto queue = caches.queues.find({.name = name});
-  if (!queue) return QueueState::kMissing;
+  // Volcano makes the default queue when the first gang needs it.
+  if (!queue) return name == kDefaultQueue ? QueueState::kUnknown : QueueState::kMissing;
   const bool closed = queue->status.state == "Closed" || queue->status.state == "Closing";
   return closed ? QueueState::kClosed : QueueState::kOpen;
 }

@@ -16,6 +16,7 @@ namespace amdahl::training {
 namespace {
 
 constexpr std::chrono::seconds kRetryMin{5};
+constexpr std::chrono::seconds kExplainAfter{10};
 constexpr std::chrono::seconds kRetryMax{60};
 constexpr std::uint32_t kBackoffDoublingsMax = 20;
 
@@ -116,7 +117,14 @@ void ensure_gang(Plan& plan, const Situation& s, const GangBackend& gang) {
 
 void show_progress(Plan& plan, const Situation& s, const GangState& state) {
   Shown shown{.in_queue = state.in_queue};
-  const bool waits = s.view.running < s.view.desired;
+  bool waits = s.view.running < s.view.desired;
+  // Most gangs are placed at once: nobody needs to read why they were not, a moment before.
+  const auto& started = s.view.record->started_at;
+  const WallTime due = started.value_or(s.now) + kExplainAfter;
+  if (waits && s.now < due) {
+    waits = false;
+    plan.look_again_in(due - s.now);
+  }
   // Every pod that moves is an event; why the rest waits is worked out every now and then.
   const bool fresh =
       s.status.pending && s.seen.status_written && s.now < *s.seen.status_written + kCountsEvery;
