@@ -86,11 +86,11 @@ void add_default_tolerations(Json& pod) {
     Json& tolerations = (*spec)["tolerations"];
     if (!tolerations.is_array()) tolerations = Json::array();
     // A copy of a tree is much cheaper than its making, and this is for every pod.
-    static const Json kToleration = {{"key", ""},
-                                     {"operator", "Exists"},
-                                     {"effect", "NoExecute"},
-                                     {"tolerationSeconds", kTolerationSeconds}};
-    tolerations.push_back(kToleration);
+    static const Json toleration = {{"key", ""},
+                                    {"operator", "Exists"},
+                                    {"effect", "NoExecute"},
+                                    {"tolerationSeconds", kTolerationSeconds}};
+    tolerations.push_back(toleration);
     tolerations.back()["key"] = taints.at(i);
   }
 }
