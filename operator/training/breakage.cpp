@@ -108,10 +108,10 @@ PodEvidence rank_evidence(const Situation& s, std::uint32_t rank) {
         api::pod_name(s.job().metadata.name, static_cast<std::uint32_t>(s.view.number), rank);
     return gone;
   }
-  PodEvidence evidence = evidence_of(kube::Pod{.metadata = pod->object->metadata,
-                                               .spec = pod->object->spec,
-                                               .status = pod->object->status},
-                                     nullptr);
+  const kube::CacheMeta& metadata = pod->object->metadata;  // without what is ours in it
+  PodEvidence evidence = evidence_of(
+      kube::Pod{.metadata = metadata, .spec = pod->object->spec, .status = pod->object->status},
+      nullptr);
   evidence.rank = static_cast<std::int32_t>(rank);
   for (const RankReport& one : s.seen.reports) {
     if (one.report.pod_uid != pod->uid) continue;

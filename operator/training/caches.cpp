@@ -12,7 +12,7 @@ void OptionalSource::on_problem(const Error& error) {
 
 std::vector<kube::ObjectKey> GroupNews::operator()(const controller::Change& change) {
   if (!change.controller || change.controller->kind != kTrainingJobs.kind) return {};
-  const std::vector<kube::ObjectKey> owner{{.ns = change.key.ns, .name = change.controller->name}};
+  std::vector<kube::ObjectKey> owner{{.ns = change.key.ns, .name = change.controller->name}};
   const auto group = groups_.find(change.key);
   if (!group || change.type == controller::ChangeType::kDeleted) {
     last_.erase(change.key);

@@ -19,8 +19,8 @@ class NoGang final : public GangBackend {
 }  // namespace
 
 const GangBackend& no_gang_backend() {
-  static const NoGang kBackend;
-  return kBackend;
+  static const NoGang backend;
+  return backend;
 }
 
 const GangBackend& gang_backend(api::GangScheduler which) {

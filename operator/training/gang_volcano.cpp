@@ -103,8 +103,8 @@ class Volcano final : public GangBackend {
 }  // namespace
 
 const GangBackend& volcano_backend() {
-  static const Volcano kBackend;
-  return kBackend;
+  static const Volcano backend;
+  return backend;
 }
 
 }  // namespace amdahl::training

@@ -11,10 +11,10 @@ namespace {
 using Amounts = std::map<std::string, kube::Quantity>;
 
 const Json& member(const Json& object, const char* key) {
-  static const Json kNothing;
-  if (!object.is_object()) return kNothing;
+  static const Json nothing;
+  if (!object.is_object()) return nothing;
   const auto found = object.find(key);
-  return found == object.end() ? kNothing : *found;
+  return found == object.end() ? nothing : *found;
 }
 
 kube::Quantity amount_of(const Json& value) {
