@@ -39,8 +39,9 @@ void LineSplitter::feed(std::string_view bytes, function_ref<void(std::string_vi
 }
 
 void LineSplitter::gap() {
+  // A line that had not begun may come whole: what was lost may be the other stream's.
+  skipping_ = skipping_ || !begun_.empty();
   begun_.clear();
-  skipping_ = true;
 }
 
 }  // namespace amdahl::launch
