@@ -29,6 +29,7 @@ from shrink import shrunk  # noqa: E402
 
 KEPT = HERE / "sequences"
 PROGRESS_SECONDS = 10
+REPEATS = 3  # of a sequence that differs: what does not differ again was a matter of time
 
 
 class Tally:
@@ -40,6 +41,7 @@ class Tally:
         self.verbs, self.kinds = collections.Counter(), collections.Counter()
         self.known, self.groups = collections.Counter(), collections.Counter()
         self.failed: list[tuple[str, list[dict], Outcome]] = []
+        self.once: list[str] = []  # differences that did not come again
 
     def excused(self, found: list) -> list:
         """Drops and counts what known_differences.py allows."""
@@ -55,6 +57,8 @@ class Tally:
             self.left_out += outcome.left_out
             self.verbs.update(step["verb"] for step in steps)
             self.kinds.update(step["kind"] for step in steps)
+            if outcome.once:
+                self.once.append(f"{outcome.once} ({name})")
             if outcome.differences:
                 self.groups[outcome.differences[0].group()] += 1
                 self.failed.append((name, steps, outcome))
@@ -133,7 +137,7 @@ def run_all(runner: Runner, tally: Tally, jobs: list, args, start: float) -> Non
             if job is None:
                 return
             steps = job[1]()
-            tally.add(job[0], steps, runner.run(steps))
+            tally.add(job[0], steps, settled(runner, steps))
             if time.monotonic() - shown[0] > PROGRESS_SECONDS:
                 shown[0] = time.monotonic()
                 print(tally.line(start), flush=True)
@@ -141,6 +145,18 @@ def run_all(runner: Runner, tally: Tally, jobs: list, args, start: float) -> Non
     with concurrent.futures.ThreadPoolExecutor(args.threads) as pool:
         for done in [pool.submit(work) for _ in range(args.threads)]:
             done.result()
+
+
+def settled(runner: Runner, steps: list[dict]) -> Outcome:
+    """Ages, times of owners and the like pass a second's edge now and then; a difference does not."""
+    first = outcome = runner.run(steps)
+    for _ in range(REPEATS if first.differences else 0):
+        outcome = runner.run(steps)
+        if outcome.differences:
+            return outcome
+    if first.differences:
+        outcome.once = first.differences[0].group()
+    return outcome
 
 
 def report(runner: Runner, name: str, steps: list[dict], outcome: Outcome, save) -> None:
@@ -173,6 +189,8 @@ def summary(tally: Tally, start: float) -> None:
     for title, counts in (("verbs", tally.verbs), ("kinds", tally.kinds),
                           ("known differences", tally.known)):
         print(f"{title}: " + ", ".join(f"{name} {n}" for name, n in counts.most_common()))
+    for text in tally.once:
+        print(f"once, and not in {REPEATS} repeats: {text}")
     for name, _, outcome in tally.one_of_each_group()[:60]:
         group = outcome.differences[0].group()
         print(f"  {tally.groups[group]:4} {group} ({name})")

@@ -51,6 +51,16 @@ def go_type(found: Difference) -> bool:
     return found.path == "body.message" and all(parts) and parts[0][1] == parts[1][1]
 
 
+def wrong_fields(found: Difference) -> bool:
+    """The same object, and at least one field that both name."""
+    texts = [re.fullmatch(r"(failed to create typed patch object [^\n]*?\): )(.*)", str(text),
+                          re.DOTALL) for text in (found.real, found.ours)]
+    if found.path != "body.message" or not all(texts) or texts[0][1] != texts[1][1]:
+        return False
+    fields = [set(re.findall(r"^ *(\.[^:]+): ", text[2], re.MULTILINE)) for text in texts]
+    return bool(fields[0] & fields[1])
+
+
 KNOWN = [
     Known("list-items-kind", "items of lists of built-in kinds carry `apiVersion` and `kind`",
           "a list is the concatenation of stored texts; clients set or ignore both",
@@ -101,6 +111,17 @@ KNOWN = [
     Known("go-types", "the name of a Go type, in the words about a value of another type",
           "types of the schema are known here, not those of Go; the words before it are compared",
           go_type),
+    Known("apply-fields", "which of several wrong fields of an apply are named, and in which order",
+          "there an object is left at the first unknown field, in the order of a Go map",
+          wrong_fields),
+    Known("patch-texts", "the value and the words when a patch leads to what the kind cannot hold",
+          "there the whole object or Go's print of the patch; status, reason and field are the same",
+          at(MESSAGE, real=r"( \"\" is invalid: patch: )?Invalid value: \".*",
+             ours=r"( \"\" is invalid: patch: )?Invalid value: \".*", verb="patch.*")),
+    Known("no-answer", "a definition with selectable fields and without a schema",
+          "kube-apiserver 1.34 ends the connection: it does not expect that",
+          of_kind(CRD, lambda found: str(found.real).startswith("no answer")
+                  or found.path in ("status", "type") and not found.real)),
     Known("managed-time", "an entry of managedFields has no `time` there",
           "what came through scale has none there; here every entry that changed something has one",
           at(r".*managedFields\[\d+\]\.time", real=ABSENT, ours="<time>")),

@@ -72,7 +72,18 @@ class Stream:
         except (TimeoutError, http.client.HTTPException, ValueError) as error:
             end = f"no marker: {type(error).__name__}"
         self._connection.close()
-        return {"status": 200, "events": events, "end": end}
+        return {"status": 200, "events": _placed_bookmarks(events), "end": end}
+
+
+def _placed_bookmarks(events: list[dict]) -> list[dict]:
+    """Which version a bookmark has is a matter of time; that it lies between its neighbours is not."""
+    versions = [int(_metadata(event).get("resourceVersion") or 0) for event in events]
+    for at, event in enumerate(events):
+        if event.get("type") == "BOOKMARK":
+            placed = max(versions[:at], default=0) <= versions[at] < min(
+                versions[at + 1:], default=versions[at] + 1)
+            _metadata(event)["resourceVersion"] = "in its place" if placed else "out of place"
+    return events
 
 
 def _bare(bookmark: dict) -> dict:
@@ -83,12 +94,14 @@ def _bare(bookmark: dict) -> dict:
     return left
 
 
-def _annotations(event: dict) -> dict:
-    metadata = event.get("object", {}).get("metadata") or {}
+def _metadata(event: dict) -> dict:
     rows = event.get("object", {}).get("rows") or []
-    if rows:
-        metadata = rows[0].get("object", {}).get("metadata") or {}
-    return metadata.get("annotations") or {}
+    shown = rows[0].get("object", rows[0]) if rows else event.get("object", {})
+    return shown.get("metadata") or {}
+
+
+def _annotations(event: dict) -> dict:
+    return _metadata(event).get("annotations") or {}
 
 
 def _answer(response) -> dict:
@@ -106,6 +119,7 @@ class Outcome:
     differences: list[Difference]  # of the first step that differs
     sent: int = 0
     left_out: int = 0
+    once: str = ""  # what differed at first and not again
 
 
 class Side:

@@ -183,7 +183,8 @@ Outcome<Reply> ApiServer::answer(const Call& call) {
   };
   auto answered = read_and_answer();
   Reply reply = answered ? std::move(*answered) : status_reply(answered.error());
-  add_warnings(request, reply);
+  // A method that the place does not have never got as far as the kind.
+  if (reply.status != 405) add_warnings(request, reply);
   return reply;
 }
 

@@ -151,7 +151,7 @@ Outcome<Json> read_object(const ServerState& state, Request& request) {
 
 Outcome<Json> check_object(const ServerState& state, Request& request, Json object,
                            std::vector<std::string> strict) {
-  if (object.is_null() && !request.info->custom) object = Json::object();
+  if (object.is_null()) object = Json::object();
   if (!object.is_object())
     return unrecognized(request, "couldn't get version/kind; json parse error: not an object");
   if (deeper_than(object, kBodyDepthMax)) return unrecognized(request, "exceeded max depth");

@@ -14,6 +14,7 @@ constexpr std::string_view kJsonPatch = "application/json-patch+json";
 constexpr std::string_view kMergePatch = "application/merge-patch+json";
 constexpr std::string_view kStrategicPatch = "application/strategic-merge-patch+json";
 constexpr std::string_view kApplyPatch = "application/apply-patch+yaml";
+constexpr std::size_t kShownBytesMax = 10'000;  // of a patch that a refusal repeats
 
 // The config of an apply has to say what it is.
 Outcome<Done> check_config(const Request& request, const Json& config) {
@@ -50,6 +51,26 @@ Status not_convertible(const ResourceInfo& info, std::string_view place, const S
       fmt::format("failed to convert new object ({}; {}) to proper version: unable to convert "
                   "unstructured object to {}: {}",
                   place, kind, kind, std::string_view(why.message).substr(head.size())));
+}
+
+// A patch whose result the kind cannot hold is refused as a wrong value of the patch. What is shown
+// of it is what was sent: the rest of the object may not be for the sender's eyes.
+Status wrong_patch(const Request& request, const Status& why) {
+  if (why.code != 400) return why;
+  std::string_view words = why.message;
+  for (const std::string_view head : {" cannot be handled as a ", " (must be of type "}) {
+    const std::size_t at = words.find(head);
+    const std::size_t end = at == std::string_view::npos ? at : words.find(": ", at);
+    if (end == std::string_view::npos) continue;
+    words.remove_prefix(end + 2);
+    break;
+  }
+  const std::string shown = Json(request.call->body.substr(0, kShownBytesMax))
+                                .dump(-1, ' ', false, Json::error_handler_t::replace);
+  return invalid({}, "",
+                 {{.reason = std::string(kCauseInvalid),
+                   .message = fmt::format("Invalid value: {}: {}", shown, words),
+                   .field = "patch"}});
 }
 
 Outcome<Reply> apply_patch(ServerState& state, Request& request, const ObjectPtr& old,
@@ -140,8 +161,11 @@ Outcome<Reply> patch(ServerState& state, Request& request) {
   if (type == PatchType::kApply) return apply_patch(state, request, old, body.value);
   const Json live = in_version(state.rules, *request.info, parsed(*old));
   OUTCOME_TRY(Json patched, state.rules.patch(*request.info, type, live, body.value));
-  OUTCOME_TRY(Json object,
-              check_object(state, request, std::move(patched), std::move(body.duplicates)));
+  if (type == PatchType::kJson)
+    for (std::string& one : body.duplicates) one = "json patch " + one;
+  auto checked = check_object(state, request, std::move(patched), std::move(body.duplicates));
+  if (!checked) return wrong_patch(request, checked.error());
+  Json object = std::move(*checked);
   OUTCOME_CHECK(match_path(request, object));
   keep_version(object, *old);
   OUTCOME_TRY(

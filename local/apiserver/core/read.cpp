@@ -61,9 +61,12 @@ Outcome<ListPlan> plan_list(const ServerState& state, const Request& request,
   return ListPlan{.version = *wanted};
 }
 
-// Whoever takes any version is answered from a cache there, which knows no pages.
-bool any_version(const Query& query) {
-  return query.resource_version == "0" && query.continue_token.empty();
+// Whoever takes any version is answered from a cache there, which knows no pages. What expires by
+// itself, events, is not in the cache.
+bool without_pages(const Request& request) {
+  const Query& query = request.query;
+  return query.resource_version == "0" && query.continue_token.empty() &&
+         request.info->ttl.count() == 0;
 }
 
 // Kubernetes words it by who converts the label.
@@ -130,7 +133,7 @@ Outcome<Reply> list(ServerState& state, Request& request) {
       {.prefix = selection.prefix,
        .start = plan.start,
        .version = plan.version,
-       .limit = any_version(request.query) ? 0 : static_cast<std::size_t>(request.query.limit),
+       .limit = without_pages(request) ? 0 : static_cast<std::size_t>(request.query.limit),
        .count_rest = selection.whole()},
       [&](const StoredObject& object) { return selection.matches(object); });
   ListMeta meta{.version = plan.version};

@@ -99,7 +99,8 @@ TEST_CASE("apply creates, changes and repeats") {
   CHECK(json.body["data"]["k"] == "w");
   const Got twice = test.call("PATCH", kMaps + "/a?fieldValidation=Strict",
                               R"({"data":{"k":"1","k":"2"}})", kMerge);
-  CHECK(twice.status == 400);
+  CHECK(twice.status == 422);
+  CHECK(twice.body["details"]["causes"][0]["field"] == "patch");
   CHECK(twice.message().ends_with("strict decoding error: duplicate field \"data.k\""));
 }
 

@@ -72,6 +72,15 @@ Status exists_already(const Request& request, const StoredObject& found, bool ge
   return status;
 }
 
+// What is new has no version; "0" says as much.
+Outcome<Done> take_version(Json& meta) {
+  const std::string version = text_at(meta, "resourceVersion");
+  if (!version.empty() && version != "0")
+    return unknown_failure("resourceVersion should not be set on objects to be created");
+  meta.erase("resourceVersion");
+  return Done{};
+}
+
 Outcome<Written> create_once(ServerState& state, const Request& request, Json object) {
   const ResourceInfo& info = *request.info;
   Json& meta = metadata_of(object);
@@ -81,6 +90,7 @@ Outcome<Written> create_once(ServerState& state, const Request& request, Json ob
   if (std::vector<Cause> causes = state.rules.validate(info, "", object, nullptr); !causes.empty())
     return invalid(stored_kind(state, info), text_at(metadata_of(object), "name"),
                    std::move(causes));
+  OUTCOME_CHECK(take_version(metadata_of(object)));
   const std::string name = text_at(metadata_of(object), "name");
   OUTCOME_CHECK(check_name(request, name));
   const std::string key = object_key(info.namespaced ? request.route.ns : "", name);
@@ -147,10 +157,6 @@ ObjectPtr remove_object(ServerState& state, const ResourceInfo& info, const Stor
 Outcome<Written> store_new(ServerState& state, const Request& request, Json object) {
   Json& meta = metadata_of(object);
   wipe_system_fields(meta);
-  if (const std::string version = text_at(meta, "resourceVersion");
-      !version.empty() && version != "0")
-    return unknown_failure("resourceVersion should not be set on objects to be created");
-  meta.erase("resourceVersion");
   OUTCOME_CHECK(check_namespace(state, request, object));
   const bool generated = text_at(meta, "name").empty() && !text_at(meta, "generateName").empty();
   for (int attempt = 1; generated && attempt < kNameAttemptsMax; ++attempt) {

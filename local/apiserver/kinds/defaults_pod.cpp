@@ -18,7 +18,11 @@ constexpr std::array<std::string_view, 3> kContainerLists = {"containers", "init
                                                              "ephemeralContainers"};
 
 // "r:5000/busybox" has no tag, "busybox:1" has one, and a digest is as good as a tag.
+constexpr std::size_t kImageNameMax = 255;
+
+// What is no name of an image has no tag either.
 bool is_latest(std::string_view image) {
+  if (image.size() > kImageNameMax) return false;
   if (image.find('@') != std::string_view::npos) return false;
   const std::string_view last = image.substr(image.rfind('/') + 1);
   const std::size_t colon = last.find(':');

@@ -89,6 +89,11 @@ std::string wrong_field_path(std::string_view text, const Json& root, std::strin
 
 void check_selectable(const FieldPath& path, const Json& version, Causes& causes) {
   const Json& fields = list_at(version, {"selectableFields"});
+  if (!fields.empty() && at(version, {"schema", "openAPIV3Schema"}) == nullptr) {
+    causes.invalid(path.child("selectableFields"), "",
+                   "may only be set when validations.schema is included");
+    return;
+  }
   std::set<std::string> seen;
   for (std::size_t i = 0; i < fields.size(); ++i) {
     const FieldPath at_field = path.child("selectableFields").index(i).child("jsonPath");

@@ -136,11 +136,11 @@ void check_pod(const Json& pod, Causes& causes) {
   check_spec(FieldPath("spec"), map_at(pod, {"spec"}), causes);
 }
 
+// Kubernetes leaves "metadata" out of the path of labels and annotations here.
 void check_pod_template(const FieldPath& path, const Json& pod, Causes& causes) {
   const Json& metadata = map_at(pod, {"metadata"});
-  check_labels(path.child("metadata").child("labels"), map_at(metadata, {"labels"}), causes);
-  check_annotations(path.child("metadata").child("annotations"), map_at(metadata, {"annotations"}),
-                    causes);
+  check_labels(path.child("labels"), map_at(metadata, {"labels"}), causes);
+  check_annotations(path.child("annotations"), map_at(metadata, {"annotations"}), causes);
   check_spec(path.child("spec"), map_at(pod, {"spec"}), causes);
 }
 

@@ -106,6 +106,18 @@ void check_service(const Json& service, Causes& causes) {
   check_addresses(spec, causes);
 }
 
+// A headless service without a selector claims both families, and so cannot get a selector later
+// where there is only one.
+static void check_families(const Json& service, Causes& causes) {
+  const Json& spec = map_at(service, {"spec"});
+  if (text_at(spec, {"ipFamilyPolicy"}) != "RequireDualStack") return;
+  if (map_at(spec, {"selector"}).empty()) return;
+  const FieldPath path("spec");
+  causes.invalid(path.child("ipFamilyPolicy"), "RequireDualStack",
+                 "this cluster is not configured for dual-stack services");
+  causes.invalid(path.child("ipFamilies").index(1), "IPv6", "not configured on this cluster");
+}
+
 void check_service_update(const Json& old, const Json& service, Causes& causes) {
   const std::string before = text_at(old, {"spec", "clusterIP"});
   const std::string now = text_at(service, {"spec", "clusterIP"});
@@ -116,6 +128,7 @@ void check_service_update(const Json& old, const Json& service, Causes& causes) 
                    "may not change once set");
   }
   check_service(service, causes);
+  check_families(service, causes);
 }
 
 void check_endpoints(const Json& endpoints, Causes& causes) {

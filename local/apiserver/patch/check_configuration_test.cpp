@@ -34,6 +34,9 @@ TEST_CASE("Apply refuses fields that the kind does not declare") {
       {R"({"spec":{"list":{}}})", ".spec.list: expected list, got object"},
       {R"({"spec":{"map":{"any":1}}})", ".spec.map.any: expected string, got number"},
       {R"({"spec":{"size":"two"}})", ".spec.size: expected numeric (int or float), got string"},
+      {R"({"spec":{"size":"two","locked":1}})",
+       "errors:\n  .spec.locked: expected boolean, got number\n  .spec.size: expected numeric (int "
+       "or float), got string"},
       {R"({"spec":{"locked":"yes"}})", ".spec.locked: expected boolean, got string"},
   };
   for (const auto& [body, text] : rows)

@@ -5,6 +5,8 @@
 #include <algorithm>
 #include <iterator>
 
+#include "base/check.hpp"
+#include "local/apiserver/rules/scale_values.hpp"
 #include "local/apiserver/schema/defaults.hpp"
 #include "local/apiserver/schema/merge_shape_of.hpp"
 #include "local/apiserver/schema/prune.hpp"
@@ -76,16 +78,18 @@ void default_custom(const Schema& schema, Json& object) {
   apply_defaults(schema, object);
 }
 
-std::vector<Cause> validate_custom(const Schema& schema, const Json& object, const Json* old,
-                                   std::vector<Cause> of_metadata) {
-  return validate(schema, object, old, std::move(of_metadata));
+std::vector<Cause> validate_custom(const Schema& schema, CustomWrite write) {
+  std::vector<Cause> of_scale = scale_spec_causes(write.scale, write.object);
+  std::ranges::move(scale_status_causes(write.scale, write.object), std::back_inserter(of_scale));
+  return validate(schema, write.object, write.old,
+                  {.of_metadata = std::move(write.of_metadata), .of_scale = std::move(of_scale)});
 }
 
-std::vector<Cause> validate_custom_status(const Schema& schema, const Json& object, const Json& old,
-                                          std::vector<Cause> of_metadata) {
-  std::vector<Cause> causes = std::move(of_metadata);
-  std::ranges::move(validate_status(schema, object, old), std::back_inserter(causes));
-  return causes;
+std::vector<Cause> validate_custom_status(const Schema& schema, CustomWrite write) {
+  AMDAHL_CHECK(write.old != nullptr);
+  return validate_status(schema, write.object, *write.old,
+                         {.of_metadata = std::move(write.of_metadata),
+                          .of_scale = scale_status_causes(write.scale, write.object)});
 }
 
 }  // namespace amdahl::local

@@ -24,12 +24,16 @@ std::vector<Cause> validate_crd_schemas(const Json& crd);
 // Drops what the schema does not know; the texts say what.
 Outcome<std::vector<std::string>> decode_custom(const Schema& schema, Json& object);
 void default_custom(const Schema& schema, Json& object);
-// `old` is null for a new object. Causes found in metadata come first, and may keep rules from
-// running.
-std::vector<Cause> validate_custom(const Schema& schema, const Json& object, const Json* old,
-                                   std::vector<Cause> of_metadata);
-// The same through the status subresource, where other rules hold.
-std::vector<Cause> validate_custom_status(const Schema& schema, const Json& object, const Json& old,
-                                          std::vector<Cause> of_metadata);
+// A write of a custom resource that is to be judged. `old` is null for a new object. Causes found
+// in metadata come first, and may keep rules from running.
+struct CustomWrite {
+  const ScalePaths& scale;
+  const Json& object;
+  const Json* old = nullptr;
+  std::vector<Cause> of_metadata = {};
+};
+std::vector<Cause> validate_custom(const Schema& schema, CustomWrite write);
+// The same through the status subresource, where other rules hold; `old` is there.
+std::vector<Cause> validate_custom_status(const Schema& schema, CustomWrite write);
 
 }  // namespace amdahl::local

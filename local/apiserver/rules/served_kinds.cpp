@@ -180,9 +180,12 @@ std::vector<Cause> ServedKinds::validate(const ResourceInfo& info, std::string_v
   std::vector<Cause> causes = old == nullptr ? validate_create(*one.kind, object)
                               : of_status    ? validate_status_update(*one.kind, *old, object)
                                              : validate_update(*one.kind, *old, object);
-  if (one.schema)
-    return of_status ? validate_custom_status(*one.schema, object, *old, std::move(causes))
-                     : validate_custom(*one.schema, object, old, std::move(causes));
+  if (one.schema) {
+    CustomWrite write{
+        .scale = one.kind->scale, .object = object, .old = old, .of_metadata = std::move(causes)};
+    return of_status ? validate_custom_status(*one.schema, std::move(write))
+                     : validate_custom(*one.schema, std::move(write));
+  }
   if (is_crd(info) && subresource.empty())
     std::ranges::move(validate_crd_schemas(object), std::back_inserter(causes));
   return causes;

@@ -163,10 +163,7 @@ class ShapeReader {
   }
 
   void object(const Schema& schema, MergeShape& made) {
-    const bool closed = !schema.properties.empty() || schema.other != nullptr;
-    made.kind = schema.map_type == MapType::kAtomic ? MergeKind::kAtomic
-                : closed                            ? MergeKind::kObject
-                                                    : MergeKind::kUntyped;
+    made.kind = schema.map_type == MapType::kAtomic ? MergeKind::kAtomic : MergeKind::kObject;
     made.closed =
         !schema.properties.empty() && !open_ && schema.other_keys == OtherKeys::kUndeclared;
     for (const auto& [key, child] : schema.properties) made.fields.emplace(key, shape(child.get()));

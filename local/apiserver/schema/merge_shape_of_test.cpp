@@ -14,7 +14,7 @@ TEST_CASE("merge_shape_of tells how each place of a TrainingJob merges") {
   CHECK(spec.kind == MergeKind::kObject);
   CHECK(spec.fields.at("nodes")->kind == MergeKind::kScalar);
   CHECK(spec.fields.at("port")->kind == MergeKind::kScalar);
-  CHECK(spec.fields.at("template")->kind == MergeKind::kUntyped);
+  CHECK(spec.fields.at("template")->kind == MergeKind::kObject);
   CHECK(spec.fields.at("labels")->kind == MergeKind::kObject);
   CHECK(spec.fields.at("labels")->item->kind == MergeKind::kScalar);
   CHECK(spec.fields.at("zones")->kind == MergeKind::kSetList);

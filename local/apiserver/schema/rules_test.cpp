@@ -59,7 +59,7 @@ TEST_CASE("Rules of a TrainingJob hold between its versions") {
   SECTION("rules do not run on metadata that is not whole") {
     const Cause missing{.reason = std::string(kCauseRequired), .message = "Required value"};
     now["spec"]["runtime"] = "Python";
-    const std::vector<Cause> causes = validate(*schema, now, &before, {missing});
+    const std::vector<Cause> causes = validate(*schema, now, &before, {.of_metadata = {missing}});
     REQUIRE(causes.size() == 2);
     CHECK(causes[0] == missing);
     CHECK_THAT(causes[1].message, Catch::Contains("some validation rules were not checked"));

@@ -59,27 +59,32 @@ void add_rules(const Validation& input, std::vector<Cause>& causes) {
 }  // namespace
 
 std::vector<Cause> validate(const Schema& schema, const Json& now, const Json* before,
-                            std::vector<Cause> of_metadata) {
-  std::vector<Cause> causes = std::move(of_metadata);
+                            CallersCauses found) {
+  std::vector<Cause> causes = std::move(found.of_metadata);
   if (too_deep(now, causes)) return causes;
   if (before != nullptr && !nests_within(*before, kObjectDepthMax)) before = nullptr;
   const Validation input{.schema = schema, .now = now, .before = before};
   append(causes, validate_values(input));
+  append(causes, std::move(found.of_scale));
   if (schema.embedded_inside) append(causes, validate_embedded(input));
   add_duplicates(input, causes);
   add_rules(input, causes);
   return causes;
 }
 
-std::vector<Cause> validate_status(const Schema& schema, const Json& now, const Json& before) {
-  std::vector<Cause> causes;
+std::vector<Cause> validate_status(const Schema& schema, const Json& now, const Json& before,
+                                   CallersCauses found) {
+  std::vector<Cause> causes = std::move(found.of_metadata);
   if (too_deep(now, causes) || too_deep(before, causes)) return causes;
   const auto known = schema.properties.find("status");
   const Json* status = status_of(now);
   if (known != schema.properties.end() && status != nullptr) {
-    causes = validate_values(Validation{
-        .schema = *known->second, .now = *status, .before = status_of(before), .path = "status"});
+    append(causes, validate_values(Validation{.schema = *known->second,
+                                              .now = *status,
+                                              .before = status_of(before),
+                                              .path = "status"}));
   }
+  append(causes, std::move(found.of_scale));
   const Validation input{.schema = schema, .now = now, .before = &before};
   add_duplicates(input, causes);
   add_rules(input, causes);

@@ -13,14 +13,20 @@ namespace amdahl::local {
 
 // `before` is the stored object on an update and null on a create. It decides which transition
 // rules run, and forgives what is invalid but did not change (validation ratcheting). Order: what
-// the caller found in metadata, shape and values, embedded resources, duplicates in list maps and
-// sets, rules. Rules run only when the shape is right; otherwise one cause says that they did not.
+// the caller found in metadata, shape and values, what he found of scale, embedded resources,
+// duplicates in list maps and sets, rules. Rules run only when the shape is right; otherwise one
+// cause says that they did not.
+struct CallersCauses {
+  std::vector<Cause> of_metadata = {};
+  std::vector<Cause> of_scale = {};
+};
 std::vector<Cause> validate(const Schema& schema, const Json& now, const Json* before,
-                            std::vector<Cause> of_metadata = {});
+                            CallersCauses found = {});
 
 // The same for a write to the status subresource: of the values only those of the status are looked
 // at, and messages name them from there ("phase in body ...").
-std::vector<Cause> validate_status(const Schema& schema, const Json& now, const Json& before);
+std::vector<Cause> validate_status(const Schema& schema, const Json& now, const Json& before,
+                                   CallersCauses found = {});
 
 // The steps, for callers that check a part: causes name fields below `path`.
 struct Validation {
