@@ -1,6 +1,10 @@
 #include "tests/simulation/sim_server.hpp"
 
+#include <fmt/format.h>
+
 #include <nlohmann/json.hpp>
+
+#include "tests/simulation/subject.hpp"
 
 namespace amdahl::simulation {
 namespace {
@@ -8,6 +12,7 @@ namespace {
 constexpr std::chrono::seconds kTick{2};
 constexpr std::chrono::milliseconds kGarbageDelay{20};
 const Actor kCollector{.name = "collector"};
+const Actor kSomebody{.name = "somebody"};
 
 class NoTokens final : public local::Identities {
  public:
@@ -51,6 +56,12 @@ Json SimServer::read(std::string target) {
   const local::Reply reply = server_.handle(
       {.method = "GET", .target = std::move(target), .accept = "application/json"}, wall());
   return Json::parse(reply.body, nullptr, false);
+}
+
+void SimServer::forget() {
+  write(kSomebody, "PATCH", fmt::format("/api/v1/namespaces/{}", kNamespace),
+        fmt::format(R"({{"metadata":{{"annotations":{{"seen":"{}"}}}}}})", version()));
+  compact();
 }
 
 void SimServer::follow(std::unique_ptr<local::WatchStream> stream, std::weak_ptr<WatchFeed> feed) {

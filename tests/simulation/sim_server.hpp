@@ -43,6 +43,8 @@ class SimServer {
   void follow(std::unique_ptr<local::WatchStream> stream, std::weak_ptr<WatchFeed> feed);
   void on_mutation(OnMutation handler) { on_mutation_ = std::move(handler); }
   void compact() { server_.compact(server_.version()); }
+  // Something is written before history goes, so that nobody can go on from what he has read.
+  void forget();
   void jump_wall(std::chrono::microseconds step) { offset_ += step; }
   std::uint64_t version() const { return server_.version(); }
   const local::ObjectTable& table() const { return server_.table(); }

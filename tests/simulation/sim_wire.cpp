@@ -153,7 +153,7 @@ void SimWire::turn_pages(kube::Request& request) {
   replace(request.target, "limit=500", "limit=2");
   if (request.target.find("continue=") == std::string::npos || !rng_.chance(0.5)) return;
   world_.trace.add(clock_.monotonic(), "history goes while {} turns pages", options_.actor.name);
-  world_.server.compact();
+  world_.server.forget();
 }
 
 // The code after the next await runs when the process is continued.

@@ -171,7 +171,7 @@ void World::play(const Fault& fault) {
       server_.compact();
       break;
     case FaultKind::kPagedLists:
-      server_.compact();
+      server_.forget();
       if (process != nullptr) process->wire().break_streams();
       break;
     case FaultKind::kForeignEdit:
