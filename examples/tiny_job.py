@@ -8,6 +8,7 @@ import contextlib
 import json
 import os
 import signal
+import socket
 from pathlib import Path
 
 import torch
@@ -36,15 +37,20 @@ def replace_file(path: Path, write) -> None:
 
 
 class Job:
-    """This process as one rank of a job. The process group must be there."""
+    """This process as one rank of a job. The process group must be there.
 
-    def __init__(self) -> None:
+    `losses`: rank 0 adds a line of JSON for each step to this file.
+    """
+
+    def __init__(self, losses: Path | None = None) -> None:
+        self._losses = losses
         self.rank, self.world = dist.get_rank(), dist.get_world_size()
         self._leads_node = os.environ.get("LOCAL_RANK", "0") == "0"
         self._signalled = False
         if job is None:
             for number in (signal.SIGUSR1, signal.SIGTERM):
                 signal.signal(number, self._hear)
+        print(f"rank {self.rank} of {self.world} on {socket.gethostname()}", flush=True)
 
     def _hear(self, *_) -> None:
         self._signalled = True
@@ -53,8 +59,16 @@ class Job:
         """Step is done. The line is one that the launcher understands without the package."""
         if self.rank == 0:
             print(f" iteration {step:8d}/{total:8d} | loss: {loss:.6f} |", flush=True)
+            self._note(step, loss)
         if job is not None:
             job.step(step, total, loss=loss)
+
+    def _note(self, step: int, loss: float) -> None:
+        if self._losses is None:
+            return
+        line = {"attempt": int(os.environ.get("AMDAHL_ATTEMPT", "0")), "step": step, "loss": loss}
+        with open(self._losses, "a") as file:
+            file.write(json.dumps(line) + "\n")
 
     def phase(self, name: str):
         return job.phase(name) if job is not None else contextlib.nullcontext()

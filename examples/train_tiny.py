@@ -6,9 +6,6 @@ On the embedded cluster: examples/local-torchrun.yaml. By hand, with Debian's to
 """
 
 import argparse
-import json
-import os
-import socket
 import time
 from pathlib import Path
 
@@ -104,23 +101,14 @@ def step_of(path: Path) -> int:
     return int(path.stem.rpartition("-")[2])
 
 
-def note_loss(path: Path, step: int, loss: float) -> None:
-    line = {"attempt": int(os.environ.get("AMDAHL_ATTEMPT", "0")), "step": step, "loss": loss}
-    with open(path, "a") as file:
-        file.write(json.dumps(line) + "\n")
-
-
 def train(options: argparse.Namespace) -> None:
-    here = Job()
-    print(f"rank {here.rank} of {here.world} on {socket.gethostname()}", flush=True)
+    here = Job(options.losses)
     trainer = Trainer(here, checkpoint_folder())
     trainer.restore()
     while trainer.done < options.steps:
         began = time.monotonic()
         loss = trainer.train_step()
         here.step(trainer.done, options.steps, loss)
-        if options.losses and here.rank == 0:
-            note_loss(options.losses, trainer.done, loss)
         stop = here.should_stop()
         due = trainer.done % options.checkpoint_steps == 0 or trainer.done == options.steps
         if trainer.folder and (stop or due) and trainer.save() and stop:

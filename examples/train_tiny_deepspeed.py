@@ -30,10 +30,13 @@ def arguments() -> argparse.Namespace:
     parser.add_argument("--steps", type=int, default=200)
     parser.add_argument("--step-seconds", type=float, default=0.05, help="a step takes at least")
     parser.add_argument("--checkpoint-steps", type=int, default=50)
+    parser.add_argument("--losses", type=Path, help="add a line of JSON for each step to this file")
     return parser.parse_args()
 
 
 def start_engine() -> deepspeed.DeepSpeedEngine:
+    # It would compile C++ for ranks that share memory, which takes torch's headers and a minute.
+    deepspeed.ops.__compatible_ops__["deepspeed_shm_comm"] = False
     deepspeed.init_distributed(dist_backend="gloo")
     # gloo cannot gather into one tensor (torch 1.13); without a function for it lists are used.
     deepspeed.comm.comm.cdb.all_gather_function = None
@@ -75,7 +78,7 @@ def restore(engine: deepspeed.DeepSpeedEngine, here: Job, folder: Path) -> None:
 
 def train(options: argparse.Namespace) -> None:
     engine = start_engine()
-    here = Job()
+    here = Job(options.losses)
     folder = checkpoint_folder()
     if folder is not None:
         restore(engine, here, folder)
