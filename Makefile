@@ -106,7 +106,7 @@ clean: ## remove what was built here (not the programs of tests/cluster)
 
 # Only what the demo runs, as it ships.
 .PHONY: demo
-demo: setup build/release/build.ninja ## a real torchrun job on a cluster in one process, paused and resumed
+demo: setup build/release/build.ninja ## torchrun on a cluster in one process, paused, resumed
 	@ninja -C build/release -j$(JOBS) amdahl amdahl-launch
 	@tools/demo build/release
 

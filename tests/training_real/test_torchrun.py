@@ -1,7 +1,7 @@
 """Real torchrun, real torch: two pods with two processes each, over gloo.
 
-Every run computes the same numbers, so a run that lost a rank or was paused must show, step by step,
-the losses of one that was left alone.
+Every run computes the same numbers, so a run that lost a rank or was paused must show, step by
+step, the losses of one that was left alone.
 """
 
 import os
