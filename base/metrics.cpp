@@ -97,6 +97,13 @@ struct MetricsRegistry::Families {
   prometheus::Registry registry;
   std::map<std::string, Name> names;
   std::vector<std::function<void()>> refreshers;
+  struct Sampled {
+    Kind kind = Kind::kGauge;
+    MetricInfo info;
+    std::function<std::vector<Sample>()> samples;
+  };
+  std::vector<Sampled> sampled;
+  static prometheus::MetricFamily collected(const Sampled& one);
 
   template <class Metric, class Builder, class... Args>
   Metric& add(Builder builder, const MetricInfo& info, const LabelPairs& labels,
@@ -157,6 +164,35 @@ Histogram MetricsRegistry::histogram(const MetricInfo& info, Buckets buckets) {
   return Histogram(add_histogram(info, {}, buckets));
 }
 
+void MetricsRegistry::gauges_at_render(const MetricInfo& info,
+                                       std::function<std::vector<Sample>()> samples) {
+  declare(Kind::kGauge, info);
+  families_->sampled.push_back({Kind::kGauge, info, std::move(samples)});
+}
+
+void MetricsRegistry::counters_at_render(const MetricInfo& info,
+                                         std::function<std::vector<Sample>()> samples) {
+  declare(Kind::kCounter, info);
+  families_->sampled.push_back({Kind::kCounter, info, std::move(samples)});
+}
+
+prometheus::MetricFamily MetricsRegistry::Families::collected(const Sampled& one) {
+  const bool counter = one.kind == Kind::kCounter;
+  prometheus::MetricFamily family{
+      .name = one.info.name,
+      .help = one.info.help,
+      .type = counter ? prometheus::MetricType::Counter : prometheus::MetricType::Gauge,
+      .metric = {}};
+  for (const Sample& sample : one.samples()) {
+    prometheus::ClientMetric metric;
+    for (const auto& [name, value] : merged(one.info, sample.labels))
+      metric.label.push_back({name, value});
+    (counter ? metric.counter.value : metric.gauge.value) = sample.value;
+    family.metric.push_back(std::move(metric));
+  }
+  return family;
+}
+
 void MetricsRegistry::before_render(std::function<void()> refresh) {
   families_->refreshers.push_back(std::move(refresh));
 }
@@ -164,6 +200,8 @@ void MetricsRegistry::before_render(std::function<void()> refresh) {
 std::string MetricsRegistry::render() const {
   for (const auto& refresh : families_->refreshers) refresh();
   std::vector<prometheus::MetricFamily> collected = families_->registry.Collect();
+  for (const Families::Sampled& one : families_->sampled)
+    collected.push_back(Families::collected(one));
   std::ranges::sort(collected, {}, &prometheus::MetricFamily::name);
   for (prometheus::MetricFamily& family : collected) std::ranges::sort(family.metric, by_labels);
   return prometheus::TextSerializer().Serialize(collected);

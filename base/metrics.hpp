@@ -69,7 +69,26 @@ struct MetricInfo {
       constant_labels{};  // of this owner, known when it starts: {{"controller", "trainjob"}}
 };
 
-// One metric per combination of enum values, each of which has name(value).
+// One series of a metric, with what its labels and its value are now.
+struct Sample {
+  LabelPairs labels = {};
+  double value = 0;
+  bool operator==(const Sample&) const = default;
+};
+
+// Of an enum with names of its own (base/fields.hpp), or with name(value).
+template <class E>
+constexpr std::string_view label_of(E value) {
+  if constexpr (requires { enum_names(value); }) {
+    for (const auto& entry : enum_names(value))
+      if (entry.value == value) return entry.name;
+    return "";
+  } else {
+    return name(value);
+  }
+}
+
+// One metric per combination of enum values, each of which has a label_of(value).
 template <class Metric, class... Enums>
 class MetricFamily {
   static_assert(sizeof...(Enums) > 0 && (std::is_enum_v<Enums> && ...), "labels come from enums");
@@ -82,7 +101,7 @@ class MetricFamily {
     const std::tuple<Enums...> key(values...);
     const auto place = metrics_.find(key);
     if (place != metrics_.end()) return place->second;
-    return metrics_.emplace(key, make_({std::string_view(name(values))...})).first->second;
+    return metrics_.emplace(key, make_({label_of(values)...})).first->second;
   }
 
  private:
@@ -141,6 +160,11 @@ class MetricsRegistry {
     });
   }
 
+  // Series that are worked out anew for each rendering, such as one for each living object: what
+  // is not given any more is gone. The info's name is declared here; more than kLabelSetsMax
+  // series are the caller's responsibility, because only he knows which to fold.
+  void gauges_at_render(const MetricInfo& info, std::function<std::vector<Sample>()> samples);
+  void counters_at_render(const MetricInfo& info, std::function<std::vector<Sample>()> samples);
   // Called before each rendering, to bring gauges up to date.
   void before_render(std::function<void()> refresh);
   // The text format, version 0.0.4; sorted, so that equal values give equal text.

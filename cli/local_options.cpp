@@ -48,6 +48,8 @@ void add_local_options(CLI::App& verb, LocalOptions& options) {
       ->check(CLI::Range(0, kPortMax).description(""));
   verb.add_flag("--in-memory", options.in_memory,
                 "keep objects in memory only; they are gone when the cluster stops");
+  verb.add_flag("--no-operator", options.no_operator,
+                "nothing runs TrainingJobs: for an amdahl-operator of your own");
 }
 
 Result<local::NodeShape> nodes_of(const LocalOptions& options, local::NodeShape last) {
@@ -88,6 +90,7 @@ std::vector<std::string> words_of(const LocalOptions& options) {
   if (options.host_path_root)
     words.insert(words.end(), {"--host-path-root", *options.host_path_root});
   if (options.in_memory) words.emplace_back("--in-memory");
+  if (options.no_operator) words.emplace_back("--no-operator");
   return words;
 }
 

@@ -29,6 +29,7 @@ struct LocalOptions {
   std::string memory = {};
   std::optional<std::string> host_path_root = {};
   bool in_memory = false;
+  bool no_operator = false;
 };
 
 void add_data_option(CLI::App& verb, std::string& data);

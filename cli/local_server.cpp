@@ -9,6 +9,7 @@
 #include "base/log.hpp"
 #include "base/rng.hpp"
 #include "base/task_group.hpp"
+#include "cli/local_operator.hpp"
 #include "local/cluster/server_process.hpp"
 #include "operator/controller/signals.hpp"
 
@@ -81,6 +82,11 @@ Result<void> run_local_server(Program& program, const LocalOptions& options,
   cluster.shim = program.shim;
   cluster.host_variables = host_variables(program.environment);
   cluster.host_names = kube::read_file("/etc/hosts", kHostNamesBytesMax).value_or("");
+  cluster.definitions = {training_job_definition()};
+  if (!options.no_operator)
+    cluster.add_more = [&program](local::Components& components) {
+      add_operator(components, Rng(program.seed).split(), program.launch);
+    };
   if (options.port) cluster.port = static_cast<std::uint16_t>(*options.port);
   boost::asio::io_context io(1);
   return run_until_complete(io, serve(program, std::move(cluster), events), {.wall = {}});

@@ -37,11 +37,15 @@ bool confirm(std::string_view question) {
   return answer == "y" || answer == "Y" || answer == "yes";
 }
 
-// It is installed beside this program.
-std::string shim_path() {
+// What is installed beside this program.
+std::string neighbour(const char* name) {
   std::error_code none;
   const auto self = std::filesystem::read_symlink("/proc/self/exe", none);
-  return none ? std::string() : (self.parent_path() / "amdahl-shim").string();
+  return none ? std::string() : (self.parent_path() / name).string();
+}
+std::string launch_path() {
+  const std::string path = neighbour("amdahl-launch");
+  return ::access(path.c_str(), X_OK) == 0 ? path : std::string();
 }
 
 }  // namespace
@@ -57,6 +61,7 @@ int main(int argc, char** argv) {
                                     .input = read_input,
                                     .confirm = confirm},
                        .exit_at_once = [] { std::_Exit(cli::kFailed); },
-                       .shim = shim_path()};
+                       .shim = neighbour("amdahl-shim"),
+                       .launch = launch_path()};
   return cli::run(program, {argv, static_cast<std::size_t>(argc)});
 }

@@ -38,6 +38,7 @@ struct Program {
   Terminal terminal = {};
   std::function<void()> exit_at_once = {};  // for a second Ctrl-C
   std::string shim = {};                    // the program that holds a container
+  std::string launch = {};                  // amdahl-launch; empty: not installed
 };
 
 // What the command line asked for: runs after it was read, and gives the exit code.

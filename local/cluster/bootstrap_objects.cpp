@@ -6,6 +6,7 @@
 #include <nlohmann/json.hpp>
 #include <string_view>
 
+#include "base/check.hpp"
 #include "base/fields.hpp"
 #include "local/scheduler/volcano_crds.hpp"
 
@@ -16,6 +17,7 @@ constexpr int kOk = 200;
 constexpr int kCreated = 201;
 constexpr int kConflict = 409;
 constexpr std::string_view kRbac = "/apis/rbac.authorization.k8s.io/v1/";
+constexpr std::string_view kDefinitions = "/apis/apiextensions.k8s.io/v1/customresourcedefinitions";
 constexpr std::string_view kManager = "kube-apiserver";
 
 Json labelled(std::string_view name) {
@@ -88,7 +90,7 @@ Json priority_class(std::string_view name, std::int64_t value, std::string_view 
 
 void add_gang_kinds(std::vector<BootstrapObject>& objects) {
   for (const Json& crd : volcano_crd_manifests())
-    objects.push_back({.collection = "/apis/apiextensions.k8s.io/v1/customresourcedefinitions",
+    objects.push_back({.collection = std::string(kDefinitions),
                        .text = crd.dump(),
                        .applied = crd["metadata"]["name"]});
   objects.push_back(
@@ -141,8 +143,17 @@ std::vector<BootstrapObject> bootstrap_objects(std::uint16_t port) {
   return objects;
 }
 
-Result<void> make_bootstrap_objects(ApiServer& server, std::uint16_t port, WallTime now) {
-  for (BootstrapObject& object : bootstrap_objects(port)) {
+Result<void> make_bootstrap_objects(ApiServer& server, std::uint16_t port,
+                                    std::span<const std::string> definitions, WallTime now) {
+  std::vector<BootstrapObject> objects = bootstrap_objects(port);
+  for (const std::string& text : definitions) {
+    const Json crd = Json::parse(text, nullptr, false);
+    const Json::json_pointer name("/metadata/name");
+    AMDAHL_CHECK(crd.is_object() && crd.contains(name));  // they come from our own programs
+    objects.push_back(
+        {.collection = std::string(kDefinitions), .text = text, .applied = crd[name]});
+  }
+  for (const BootstrapObject& object : objects) {
     const Reply reply = server.handle(call_for(object), now);
     if (reply.status != kOk && reply.status != kCreated && reply.status != kConflict)
       return fail(Errc::kInvalid, "create in {}: {}", object.collection, reply.body);

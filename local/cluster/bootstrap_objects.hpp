@@ -7,6 +7,7 @@
 #pragma once
 
 #include <cstdint>
+#include <span>
 #include <string>
 #include <vector>
 
@@ -23,8 +24,9 @@ struct BootstrapObject {
 };
 std::vector<BootstrapObject> bootstrap_objects(std::uint16_t port);
 
-// Makes what is missing; of what is there, only our own definitions are brought up to date. Not
-// durable yet when it returns.
-Result<void> make_bootstrap_objects(ApiServer& server, std::uint16_t port, WallTime now);
+// Makes what is missing; of what is there, only our own definitions, and those of the caller (CRDs
+// as JSON), are brought up to date. Not durable yet when it returns.
+Result<void> make_bootstrap_objects(ApiServer& server, std::uint16_t port,
+                                    std::span<const std::string> definitions, WallTime now);
 
 }  // namespace amdahl::local

@@ -171,7 +171,8 @@ Task<Result<void>> LocalCluster::open_server(Progress progress) {
     co_return port_in_use(std::move(opened).error(),
                           !parts.options.port && parts.settings.port != 0);
   const WallTime now = parts.clock.wall();
-  CO_TRY(make_bootstrap_objects(*parts.server, parts.front->port(), now));
+  CO_TRY(
+      make_bootstrap_objects(*parts.server, parts.front->port(), parts.options.definitions, now));
   // A read waits for what was written before it, so all of the above costs one write to the disk.
   const Reply ready = co_await parts.durable->handle(
       {.method = "GET", .target = "/api/v1/namespaces/default", .user_agent = "amdahl"});
@@ -180,7 +181,8 @@ Task<Result<void>> LocalCluster::open_server(Progress progress) {
   co_return Result<void>{};
 }
 
-// Each with a client of its own. They stop in the reverse order: containers first.
+// Each with a client of its own. They stop in the reverse order: whoever would start containers
+// again first, then the containers.
 Result<void> LocalCluster::add_components() {
   Parts& parts = *parts_;
   parts.components = std::make_unique<Components>(parts.executor, parts.clock, *parts.durable,
@@ -201,8 +203,9 @@ Result<void> LocalCluster::add_components() {
   parts.components->add(
       "scheduler", [&scheduler] { return scheduler.run(); },
       Components::asks([&scheduler] { scheduler.stop(); }));
-  if (parts.options.shim.empty()) return {};
-  return add_kubelet();
+  if (!parts.options.shim.empty()) TRY(add_kubelet());
+  if (parts.options.add_more) parts.options.add_more(*parts.components);
+  return {};
 }
 
 Result<void> LocalCluster::add_kubelet() {

@@ -32,6 +32,8 @@
 
 namespace amdahl::local {
 
+class Components;
+
 struct ClusterOptions {
   DataFolder folder;
   bool in_memory = false;                  // objects are gone when the process ends
@@ -43,6 +45,8 @@ struct ClusterOptions {
   std::string shim = {};     // the program that holds a container; empty: no nodes, nothing runs
   std::vector<std::pair<std::string, std::string>> host_variables = {};  // that containers see
   std::string host_names = {};                                           // /etc/hosts, its text
+  std::vector<std::string> definitions = {};       // CRDs, as JSON, that it has from the start
+  std::function<void(Components&)> add_more = {};  // the caller's own parts; they stop first
   Log log = {};
 };
 

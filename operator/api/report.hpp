@@ -9,6 +9,7 @@
 #include <cstdint>
 #include <optional>
 #include <string>
+#include <string_view>
 #include <vector>
 
 #include "base/clock.hpp"
@@ -17,6 +18,11 @@
 
 namespace amdahl::api {
 
+// Of the projected tokens that pods report with.
+inline constexpr std::string_view kReportAudience = "amdahl.dev/report";
+// Below the URL of the endpoint: ours, and the progress protocol of Kubeflow Trainer.
+inline constexpr std::string_view kReportPath = "/v1/report";
+inline constexpr std::string_view kProgressPath = "/v1/progress";
 inline constexpr std::size_t kReportBytesMax = std::size_t{16} << 10U;
 inline constexpr std::size_t kReportReplyBytesMax = std::size_t{4} << 10U;
 inline constexpr std::size_t kTerminationMessageBytesMax = 4096;  // what a kubelet keeps

@@ -59,6 +59,7 @@ Task<Result<void>> Manager::run() {
   co_await boost::asio::this_coro::throw_if_cancelled(false);
   beat_at_ = clock_.monotonic();
   CO_TRY(co_await status_.start());
+  log_.info("probes and metrics are served", {{"port", probe_port()}});
   start_background();
   leadership_task_.spawn("leadership", lead());
   while (!stop_asked_) {

@@ -10,8 +10,8 @@
 namespace amdahl::report {
 namespace {
 
-constexpr std::string_view kReportPath = "/v1/report";
-constexpr std::string_view kProgressPath = "/v1/progress";
+using api::kProgressPath;
+using api::kReportPath;
 constexpr std::string_view kScheme = "Bearer ";
 constexpr std::size_t kTokenBytesMax = 16'384;
 
@@ -78,6 +78,7 @@ ReportEndpoint::ReportEndpoint(boost::asio::any_io_executor executor, Clock& clo
     : clock_(clock),
       sink_(sink),
       find_(std::move(options.find)),
+      accepting_(std::move(options.accepting)),
       tokens_(clock, std::move(options.review)),
       metrics_(registry),
       http_(std::move(executor), clock, limited(std::move(options.http)),
@@ -97,6 +98,8 @@ Task<Result<HttpResponse>> ReportEndpoint::answer(HttpRequest request) {
     co_return fail(Errc::kNotFound, "reports go to {} or {}", kReportPath, kProgressPath);
   if (request.method != "POST") co_return plain_http_response(405, "reports are posted");
   CO_TRY(std::string token, bearer_token(request));
+  if (accepting_ && !accepting_())
+    co_return fail(Errc::kUnavailable, "this replica of the operator does not lead; ask again");
   CO_TRY(const TokenPod token_pod, co_await tokens_.pod_of(std::move(token)));
   CO_TRY(const JobPod pod, reporting_pod(token_pod, find_));
   CO_TRY(limit(pod));

@@ -14,6 +14,7 @@
 
 #include <boost/asio/any_io_executor.hpp>
 #include <cstdint>
+#include <functional>
 #include <string>
 
 #include "base/clock.hpp"
@@ -49,6 +50,8 @@ struct EndpointOptions {
   HttpServerOptions http{};
   FindJobPod find{};
   TokenReview review{};
+  // False: this replica does not lead, and what it were told would be lost. Empty: always.
+  std::function<bool()> accepting{};
 };
 
 class ReportEndpoint {
@@ -69,6 +72,7 @@ class ReportEndpoint {
   Clock& clock_;
   ReportSink& sink_;
   FindJobPod find_;
+  std::function<bool()> accepting_;
   PodTokens tokens_;
   controller::BoundedCache<controller::TokenBucket> rates_{kPodsLimitedMax};
   ReportMetrics metrics_;

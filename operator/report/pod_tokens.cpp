@@ -3,13 +3,14 @@
 #include <utility>
 #include <vector>
 
+#include "operator/api/report.hpp"
 #include "operator/kube/access.hpp"
 
 namespace amdahl::report {
 
 TokenReview cluster_token_review(kube::Client& client) {
   return [&client](std::string token) {
-    return kube::review_token(client, std::move(token), {kReportAudience});
+    return kube::review_token(client, std::move(token), {std::string(api::kReportAudience)});
   };
 }
 

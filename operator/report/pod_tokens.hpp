@@ -22,7 +22,6 @@
 
 namespace amdahl::report {
 
-inline constexpr const char* kReportAudience = "amdahl-report";
 inline constexpr std::size_t kPodTokensMax = 16'384;
 inline constexpr std::chrono::minutes kPodTokenFor{10};
 inline constexpr std::chrono::seconds kWrongTokenFor{30};

@@ -12,9 +12,8 @@ struct PodOptions {
   // runs as it stands.
   std::string launch_image = {};
   std::string launch_path = {};
-  std::string report_url = {};  // empty: nobody listens
+  std::string report_url = {};  // without a path; empty: nobody listens
   std::string report_ca = {};   // a ConfigMap with ca.crt in the job's namespace; empty: none
-  std::string report_audience = "amdahl.dev/report";
   std::vector<std::string> service_accounts = {};  // that templates may name, besides "default"
 };
 

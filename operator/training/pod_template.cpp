@@ -6,6 +6,7 @@
 #include <nlohmann/json.hpp>
 
 #include "operator/api/names.hpp"
+#include "operator/api/report.hpp"
 #include "operator/api/report_env.hpp"
 #include "operator/training/gang_backend.hpp"
 #include "operator/training/pod_resources.hpp"
@@ -121,14 +122,16 @@ void put_launch(Json& pod, Json& trainer, const PodOptions& options) {
 // Where to report, and the pod's own short-lived token for it.
 void put_reporting(Json& pod, Json& trainer, const PodOptions& options) {
   if (options.report_url.empty()) return;
+  // An API server without the admission of service accounts refuses the token otherwise.
+  if (!pod.contains("serviceAccountName")) pod["serviceAccountName"] = "default";
   Json sources = Json::array({{{"serviceAccountToken",
                                 {{"path", "token"},
-                                 {"audience", options.report_audience},
+                                 {"audience", api::kReportAudience},
                                  {"expirationSeconds", kTokenSeconds}}}}});
   const std::string token = fmt::format("{}/token", kReportFolder);
-  put_env(trainer, api::report_env::kUrl, options.report_url);
+  put_env(trainer, api::report_env::kUrl, options.report_url + std::string(api::kReportPath));
   put_env(trainer, api::report_env::kToken, token);
-  put_env(trainer, api::env::kReportUrl, options.report_url);
+  put_env(trainer, api::env::kReportUrl, options.report_url + std::string(api::kProgressPath));
   put_env(trainer, api::env::kReportToken, token);
   if (!options.report_ca.empty()) {
     sources.push_back({{"configMap", {{"name", options.report_ca}}}});

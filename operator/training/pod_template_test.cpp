@@ -91,12 +91,13 @@ TEST_CASE("amdahl-launch runs the trainer's command, from an image or from the m
 }
 
 TEST_CASE("Ranks get a token of their own to report with") {
-  const Json pod = pod_of(a_job(), {}, {.report_url = "https://r:1/", .report_ca = "amdahl-ca"});
+  const Json pod = pod_of(a_job(), {}, {.report_url = "https://r:1", .report_ca = "amdahl-ca"});
   const Json& sources = pod["spec"]["volumes"][0]["projected"]["sources"];
   CHECK(sources[0]["serviceAccountToken"]["audience"] == "amdahl.dev/report");
   CHECK(sources[1]["configMap"]["name"] == "amdahl-ca");
   const Env env = env_of(pod["spec"]["containers"][0]);
-  CHECK(env.at("AMDAHL_REPORT_URL") == "https://r:1/");
+  CHECK(env.at("AMDAHL_REPORT_URL") == "https://r:1/v1/report");
+  CHECK(env.at("KUBEFLOW_TRAINER_SERVER_URL") == "https://r:1/v1/progress");
   CHECK(env.at("KUBEFLOW_TRAINER_SERVER_TOKEN") == env.at("AMDAHL_REPORT_TOKEN"));
 }
 

@@ -148,7 +148,7 @@ def run_all(runner: Runner, tally: Tally, jobs: list, args, start: float) -> Non
 
 
 def settled(runner: Runner, steps: list[dict]) -> Outcome:
-    """Ages, times of owners and the like pass a second's edge now and then; a difference does not."""
+    """Ages and times of owners pass the edge of a second at times; a difference comes again."""
     first = outcome = runner.run(steps)
     for _ in range(REPEATS if first.differences else 0):
         outcome = runner.run(steps)

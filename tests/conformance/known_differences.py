@@ -115,7 +115,7 @@ KNOWN = [
           "there an object is left at the first unknown field, in the order of a Go map",
           wrong_fields),
     Known("patch-texts", "the value and the words when a patch leads to what the kind cannot hold",
-          "there the whole object or Go's print of the patch; status, reason and field are the same",
+          "there the whole object or Go's print of the patch; status, reason and field agree",
           at(MESSAGE, real=r"( \"\" is invalid: patch: )?Invalid value: \".*",
              ours=r"( \"\" is invalid: patch: )?Invalid value: \".*", verb="patch.*")),
     Known("no-answer", "a definition with selectable fields and without a schema",

@@ -76,7 +76,7 @@ class Stream:
 
 
 def _placed_bookmarks(events: list[dict]) -> list[dict]:
-    """Which version a bookmark has is a matter of time; that it lies between its neighbours is not."""
+    """A bookmark's version is a matter of time; that it lies between its neighbours is not."""
     versions = [int(_metadata(event).get("resourceVersion") or 0) for event in events]
     for at, event in enumerate(events):
         if event.get("type") == "BOOKMARK":

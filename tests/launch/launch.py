@@ -15,7 +15,7 @@ from pathlib import Path
 
 ROOT = Path(__file__).resolve().parents[2]
 PROGRAM = Path(
-    os.environ.get("AMDAHL_LAUNCH", ROOT / "build/dev/runtime/launch/amdahl-launch")).resolve()
+    os.environ.get("AMDAHL_LAUNCH", ROOT / "build/dev/cli/amdahl-launch")).resolve()
 WAIT_SECONDS = 30
 
 

@@ -48,7 +48,7 @@ TEST_CASE("patch refuses what does not fit") {
       {kMaps + "/a", R"({"metadata":{"uid":"x"}})", kMerge, 422},
       {kMaps + "/a", R"({"metadata":{"name":"x"}})", kMerge, 400},
       {kMaps + "/a", R"({"metadata":null})", kMerge, 400},
-      {kMaps + "/a", R"({"metadata":{"labels":5}})", kMerge, 400},
+      {kMaps + "/a", R"({"metadata":{"labels":5}})", kMerge, 422},
       {kMaps + "/a", R"([{"op":"test","path":"/x","value":1}])", kJsonPatch, 422},
       {kMaps + "/a?force=true", "{}", kMerge, 422},
       {kMaps + "/a", "{}", kApply, 422},
@@ -74,7 +74,7 @@ TEST_CASE("Patches can build neither depths nor giants") {
       {"op":"move","from":"/data","path":"/more/x)";
   std::string path;
   for (int level = 0; level < 200; ++level) path += "/d";
-  CHECK(test.call("PATCH", kMaps + "/a", copy + path + R"("}])", kJsonPatch).status == 400);
+  CHECK(test.call("PATCH", kMaps + "/a", copy + path + R"("}])", kJsonPatch).status == 422);
   const std::string big = R"({"data":{"k":")" + std::string(2 << 20, 'x') + R"("}})";
   CHECK(test.call("PATCH", kMaps + "/a", big, kMerge).status == 413);
   CHECK(test.server.version() == 4);

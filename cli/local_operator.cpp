@@ -1,0 +1,25 @@
+#include "cli/local_operator.hpp"
+
+#include <memory>
+#include <nlohmann/json.hpp>
+
+#include "operator/api/training_job_crd.hpp"
+#include "operator/process/operator_process.hpp"
+
+namespace amdahl::cli {
+
+std::string training_job_definition() {
+  return api::training_job_crd().dump();
+}
+
+void add_operator(local::Components& components, Rng rng, std::string launch) {
+  // Probes, metrics and reports on free ports of loopback; the log says which.
+  const auto process = std::make_shared<OperatorProcess>(
+      components.runtime("system:serviceaccount:amdahl-system:amdahl-operator"), rng,
+      OperatorOptions{.pods = {.launch_path = std::move(launch)}});
+  components.add(
+      "operator", [process] { return process->run(); },
+      local::Components::asks([process] { process->stop(); }));
+}
+
+}  // namespace amdahl::cli

@@ -1,0 +1,68 @@
+// The operator as a whole: manager, TrainingJob controller, report endpoint, metrics of jobs.
+//
+//   OperatorProcess process(runtime, rng, options);
+//   ... process.stop() on SIGTERM ...
+//   CO_TRY(co_await process.run());
+//
+// Used by amdahl-operator and, in the process of the embedded cluster, by `amdahl local up`.
+// Thread: one. Lifetime: what the runtime refers to outlives it; run() has returned before it dies.
+// Failure: run() says which address could not be had, or why the lease was lost.
+#pragma once
+
+#include <functional>
+#include <memory>
+#include <optional>
+#include <string>
+
+#include "base/http_server.hpp"
+#include "base/rng.hpp"
+#include "base/task.hpp"
+#include "operator/controller/manager.hpp"
+#include "operator/process/training_sink.hpp"
+#include "operator/training/job_metrics.hpp"
+#include "operator/training/program.hpp"
+
+namespace amdahl {
+
+struct OperatorOptions {
+  std::string ns = {};  // empty: all namespaces
+  std::optional<controller::LeaderElectionOptions> election = {};
+  controller::StatusServerOptions status = {};
+  HttpServerOptions report = {};
+  // How pods reach the report endpoint: "https://amdahl-operator.amdahl-system:8443". Empty: by
+  // its address on this machine.
+  std::string report_url = {};
+  training::PodOptions pods = {};                  // its report_url is filled in
+  std::function<void(const Error&)> on_lost = {};  // ends the process, when there is an election
+};
+
+class OperatorProcess {
+ public:
+  OperatorProcess(const controller::Runtime& runtime, Rng rng, OperatorOptions options);
+  OperatorProcess(const OperatorProcess&) = delete;
+  OperatorProcess& operator=(const OperatorProcess&) = delete;
+
+  Task<Result<void>> run();
+  void stop() { manager_.stop(); }
+
+  const controller::Manager& manager() const { return manager_; }
+  std::uint16_t report_port() const { return endpoint_.port(); }
+
+ private:
+  std::optional<report::JobPod> find(const kube::ObjectKey& pod) const;
+  std::string report_url() const;
+
+  controller::Runtime runtime_;
+  Clock& clock_;
+  Rng rng_;
+  OperatorOptions options_;
+  training::Reports reports_;
+  TrainingSink sink_;
+  controller::Manager manager_;
+  report::ReportEndpoint endpoint_;
+  // Made by run(): pods are told the port of the endpoint, which is known when it listens.
+  std::unique_ptr<training::TrainingProgram> program_;
+  std::unique_ptr<training::JobMetrics> job_metrics_;
+};
+
+}  // namespace amdahl
