@@ -89,7 +89,7 @@ def _resolve(path: str, target: str) -> str | None:
 def metrics_page(tree: Tree) -> Iterator[Finding]:
     declared = {}
     for path in tree.cpp():
-        if path.rpartition("/")[2] == "metrics.hpp":
+        if re.search(r"/(\w+_)?metrics\.[ch]pp$", path):
             text = tree.uncommented(path)
             declared |= {m[1]: (path, line_of(text, m.start())) for m in METRIC.finditer(text)}
     page = tree.files.get(METRICS_PAGE, "")
@@ -97,4 +97,4 @@ def metrics_page(tree: Tree) -> Iterator[Finding]:
     for name in sorted(declared.keys() - listed):
         yield Finding(*declared[name], "metric", f"{name} is not in {METRICS_PAGE}")
     for name in sorted(listed - declared.keys()):
-        yield Finding(METRICS_PAGE, 1, "metric", f"no metrics.hpp declares {name}")
+        yield Finding(METRICS_PAGE, 1, "metric", f"no metrics file declares {name}")
