@@ -14,7 +14,6 @@ sys.path.insert(0, str(ROOT / "tests" / "embedded"))
 from local_cli import Home  # noqa: E402
 
 PYTHON = "/usr/bin/python3"  # the one that Debian's torch belongs to
-STEP_SECONDS = "0.04"
 
 
 def has_torch() -> bool:
@@ -76,6 +75,13 @@ class Job:
     def last_step(self) -> int:
         return max((step for _, step, _ in self.losses()), default=0)
 
+    def events(self) -> list[str]:
+        """Reasons of the job's own events, oldest first."""
+        found = json.loads(self.home.run("get", "events", "-o", "json").stdout)["items"]
+        mine = [one for one in found if one["involvedObject"].get("name") == self.name
+                and one["involvedObject"]["kind"] == "TrainingJob"]
+        return [one["reason"] for one in sorted(mine, key=lambda one: one["eventTime"])]
+
     def describe(self) -> str:
         """For a failed test: everything there is to know."""
         texts = [json.dumps(self.status(), indent=1)]
@@ -96,17 +102,18 @@ class JobCase(unittest.TestCase):
         cls.addClassCleanup(cls.home.close)
         cls.home.run("local", "up", "--nodes", "2", "--gpus", "2", "--memory", "16Gi")
 
-    def start(self, name: str, steps: int, step_seconds: str = STEP_SECONDS) -> Job:
-        job = self.make(name, steps, step_seconds)
+    def start(self, name: str, steps: int, **options) -> Job:
+        job = self.make(name, steps, **options)
         self.addCleanup(self.remove, job)
         job.apply()
         return job
 
     @classmethod
-    def make(cls, name: str, steps: int, step_seconds: str) -> Job:
+    def make(cls, name: str, steps: int, step_seconds=0.04, checkpoint_steps=20) -> Job:
         losses = cls.home.path / name / "losses"
         return Job(cls.home, "local-torchrun.yaml", name, {
-            "--steps=400": f"--steps={steps}", "--checkpoint-steps=50": "--checkpoint-steps=20",
+            "--steps=400": f"--steps={steps}",
+            "--checkpoint-steps=50": f"--checkpoint-steps={checkpoint_steps}",
             "--step-seconds=0.05": f"--step-seconds={step_seconds}, --losses={losses}"})
 
     def remove(self, job: Job) -> None:

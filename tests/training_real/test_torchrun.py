@@ -33,7 +33,7 @@ class Torchrun(JobCase):
     @classmethod
     def setUpClass(cls):
         super().setUpClass()
-        cls.calm = cls.make("calm", STEPS, "0")
+        cls.calm = cls.make("calm", STEPS, step_seconds=0)
         cls.calm.apply()
         cls("test_a_calm_run_ends_well").until_phase(cls.calm, "Succeeded")
         cls.expected = {step: loss for _, step, loss in cls.calm.losses()}
@@ -76,7 +76,8 @@ class Torchrun(JobCase):
         self.check_losses(job)
 
     def test_a_pause_keeps_every_step_and_a_resume_goes_on_from_it(self):
-        job = self.start("paused", STEPS, "0.1")  # a pause is heard within 6 s
+        # A pause is heard within 6 s. Without other checkpoints, what is saved is saved for it.
+        job = self.start("paused", STEPS, step_seconds=0.1, checkpoint_steps=STEPS)
         self.until_step(job, 10)
         job.apply(("suspend: false", "suspend: true"))
         status = self.until_phase(job, "Paused")
@@ -93,6 +94,7 @@ class Torchrun(JobCase):
         self.assertEqual(self.first_step(job, 2), pause["step"] + 1)
         self.assertEqual(len(job.losses()), STEPS)  # none was made twice
         self.assertEqual(status["budgets"], {"failures": 0, "disruptions": 0, "pauses": 1})
+        self.assertEqual(job.events(), ["Pausing", "PauseCommitted", "Resumed", "Completed"])
         self.check_losses(job)
 
     def test_a_cancelled_job_leaves_nothing_running(self):
