@@ -1,6 +1,7 @@
 """Training jobs of examples/ on an embedded cluster of a test's own."""
 
 import json
+import re
 import subprocess
 import sys
 import time
@@ -139,3 +140,16 @@ class JobCase(unittest.TestCase):
 
     def until_step(self, job: Job, step: int) -> None:
         self.until(lambda: job.last_step() >= step, job, f"step {step}")
+
+    def pause(self, job: Job) -> dict:
+        """Once the operator knows of a step: before that it finds nothing to save."""
+        self.until(lambda: job.status().get("progress", {}).get("step"), job, "a reported step")
+        job.apply(("suspend: false", "suspend: true"))
+        return self.until_phase(job, "Paused")
+
+    def resume_without_delay(self, job: Job) -> None:
+        """Goes on, now as fast as it can: what a paused job may do, and a test wants to."""
+        slow = re.search(r"--step-seconds=[0-9.]+", job.manifest)[0]
+        job.manifest = job.manifest.replace(slow, "--step-seconds=0")
+        job.apply(("suspend: false", "suspend: true"))
+        job.apply()

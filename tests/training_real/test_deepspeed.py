@@ -22,17 +22,16 @@ class DeepSpeed(JobCase):
         losses = self.home.path / "zero" / "losses"
         job = Job(self.home, "local-deepspeed.yaml", "zero", {
             "/path/to/deepspeed": str(self.deepspeed), "--steps=200": f"--steps={STEPS}",
-            "--step-seconds=0.05": f"--step-seconds=0.15, --losses={losses}"})
+            "--checkpoint-steps=50": f"--checkpoint-steps={STEPS}",
+            "--step-seconds=0.05": f"--step-seconds=0.2, --losses={losses}"})
         self.addCleanup(self.remove, job)
         job.apply()
-        self.until_step(job, 10)
-        job.apply(("suspend: false", "suspend: true"))
-        pause = self.until_phase(job, "Paused")["pause"]
+        pause = self.pause(job)["pause"]
         self.assertEqual((pause["outcome"], pause["step"]), ("Committed", job.last_step()))
         self.assertLess(pause["step"], STEPS)
         parts = job.checkpoints / f"step-{pause['step']:08d}"
         self.assertEqual(len(list(parts.glob("zero_pp_rank_*_optim_states.pt"))), 2)
-        job.apply()
+        self.resume_without_delay(job)
         status = self.until_phase(job, "Succeeded")
         self.assertEqual([one["outcome"] for one in status["attempts"]], ["Paused", "Succeeded"])
         rows = job.losses()
