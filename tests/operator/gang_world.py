@@ -1,4 +1,4 @@
-"""A real kube-apiserver with the operator's manifests, and a test that plays kubelet and Volcano."""
+"""A real kube-apiserver with the operator's manifests; the test plays kubelet and Volcano."""
 
 import http.client
 import json
@@ -15,7 +15,8 @@ sys.path[:0] = [str(ROOT / "tests" / "cluster"), str(ROOT / "tests" / "conforman
 import testbed  # noqa: E402
 from kubectl_servers import Kubectl  # noqa: E402
 
-PROGRAM = Path(os.environ.get("AMDAHL_OPERATOR", ROOT / "build/dev/operator/process/amdahl-operator"))
+BUILT = ROOT / "build/dev/operator/process/amdahl-operator"
+PROGRAM = Path(os.environ.get("AMDAHL_OPERATOR", BUILT))
 JOBS = "/apis/amdahl.dev/v1alpha1/namespaces/default/trainingjobs"
 PODS = "/api/v1/namespaces/default/pods"
 SERVICES = "/api/v1/namespaces/default/services"
