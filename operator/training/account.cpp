@@ -74,8 +74,9 @@ waste::PodTimeline timeline_of(const PodSeen& pod, const api::AttemptStatus& rec
   if (pod.deleted)
     line.stop_asked = *pod.deleted - std::chrono::seconds{pod.deletion_grace.value_or(0)};
   if (pod.last_words) line.reported = reported_of(*pod.last_words);
-  for (const RankReport& one : s.seen.reports)
-    if (!pod.last_words && one.report.pod_uid == pod.uid) line.reported = reported_of(one.report);
+  for (const auto* reports : {&s.seen.reports, &s.seen.reports_before})
+    for (const RankReport& one : *reports)
+      if (!pod.last_words && one.report.pod_uid == pod.uid) line.reported = reported_of(one.report);
   return line;
 }
 

@@ -10,7 +10,7 @@ using testkit::Fault;
 Task<void> submit_to_success(Live& live) {
   co_await live.clock.sleep_for(1s);
   const std::size_t before = live.server.count_writes("research");
-  live.submit(3);
+  live.submit(3, {{"ttlAfterFinished", "1h"}});
   co_await live.clock.sleep_for(2s);
   CHECK(live.server.list(kube::kPods).size() == 3);
   CHECK(live.server.count_writes("research") - before <= 3 + 4);
@@ -19,7 +19,7 @@ Task<void> submit_to_success(Live& live) {
   co_await live.clock.sleep_for(5s);
   CHECK(live.phase() == "Running");
   const std::size_t running = live.server.count_writes("research");
-  co_await live.clock.sleep_for(24h);
+  co_await live.clock.sleep_for(2h);
   CHECK(live.server.count_writes("research") == running);  // nothing changes, nothing is written
   for (int rank = 0; rank < 3; ++rank) live.set_phase(live.pod_key(1, rank), "Succeeded");
   co_await live.clock.sleep_for(10s);
@@ -29,11 +29,11 @@ Task<void> submit_to_success(Live& live) {
   REQUIRE(live.server.list(kube::kPods).size() == 3);
   for (const Json& pod : live.server.list(kube::kPods))
     CHECK(pod["metadata"].value("finalizers", Json::array()).empty());
-  co_await live.clock.sleep_for(25h);
+  co_await live.clock.sleep_for(61min);
   CHECK(live.server.list(kTrainingJobs).empty());  // its time to live
 }
 
-TEST_CASE("A training job goes from submit to success and is gone a day later") {
+TEST_CASE("A training job goes from submit to success and is gone an hour later") {
   Live live;
   live.run(submit_to_success(live));
 }

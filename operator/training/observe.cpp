@@ -32,7 +32,9 @@ Observed TrainingReconciler::observe(const kube::ObjectKey& key, std::int64_t ep
   if (!seen.volcano_served) seen.group.reset();  // what the cache still has went with its kind
   seen.queue = queue_state(caches_, seen.job->spec.scheduling.queue);
   seen.queue_object = caches_.queues.find({.name = seen.job->spec.scheduling.queue});
-  seen.reports = reports_.of(seen.job->metadata.uid, seen.job->status.attempt);
+  const std::int32_t attempt = seen.job->status.attempt;
+  seen.reports = reports_.of(seen.job->metadata.uid, attempt);
+  seen.reports_before = reports_.of(seen.job->metadata.uid, attempt - 1);
   const auto written = status_written_.find(key);
   if (written != status_written_.end()) seen.status_written = written->second;
   return seen;

@@ -178,6 +178,9 @@ Result<void> report_word(World& world, const Words& words) {
     if (words[i].key == "stepSeconds") report.step_seconds = static_cast<double>(number(value));
     if (words[i].key == "phase") report.phase = *parse_enum<api::ReportPhase>(value);
     if (words[i].key == "pause") report.pause.state = *parse_enum<api::ReportPauseState>(value);
+    if (words[i].key == "trained")
+      report.phases = {
+          {.name = api::ReportPhase::kTrain, .seconds = static_cast<double>(number(value))}};
     if (words[i].key == "pauseStep") report.pause.step = number(value);
     if (words[i].key == "checkpoint")
       report.checkpoint = api::ReportCheckpoint{.step = number(value), .path = "p"};

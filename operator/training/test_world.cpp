@@ -60,8 +60,10 @@ Observed World::observe() const {
     seen.pods.push_back(pod_seen(std::make_shared<GangPod>(pod)));
     const PodSeen& last = seen.pods.back();
     const auto report = reports.find(last.uid);
-    if (report != reports.end() && static_cast<std::int64_t>(last.attempt) == attempt())
-      seen.reports.push_back(report->second);
+    if (report == reports.end()) continue;
+    const std::int64_t age = attempt() - static_cast<std::int64_t>(last.attempt);
+    if (age == 0) seen.reports.push_back(report->second);
+    if (age == 1) seen.reports_before.push_back(report->second);
   }
   return seen;
 }
