@@ -114,6 +114,9 @@ void account_held(TrainingJobStatus& next, const Situation& s) {
 }
 
 bool is_settled(const Situation& s, std::uint32_t attempt) {
+  const bool recorded = std::ranges::any_of(s.status.attempts, [&](const auto& record) {
+    return record.number == static_cast<std::int64_t>(attempt);
+  });
   bool held = false;
   for (const PodSeen* pod : s.view.ours) {
     if (pod->attempt != attempt) continue;
@@ -121,6 +124,8 @@ bool is_settled(const Situation& s, std::uint32_t attempt) {
     held = held || (pod->gpus > 0 && pod->bound);
   }
   const auto& account = s.status.gpu_seconds;
+  // Forgotten: there is no record any more that could be settled.
+  if (!recorded) return true;
   return !held || (account && account->settled &&
                    account->settled->attempt >= static_cast<std::int64_t>(attempt));
 }
