@@ -124,8 +124,7 @@ TEST_CASE("The next attempt would rather not run on a node that broke the one be
   REQUIRE(wish.size() == 1);
   const Json& fields = wish[0]["preference"]["matchFields"];
   REQUIRE(fields.size() == 2);
-  CHECK(fields[0] ==
-        Json{{"key", "metadata.name"}, {"operator", "NotIn"}, {"values", {"bad"}}});
+  CHECK(fields[0] == Json{{"key", "metadata.name"}, {"operator", "NotIn"}, {"values", {"bad"}}});
   CHECK(fields[1]["values"][0] == "gone");
 }
 

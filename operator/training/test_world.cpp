@@ -109,6 +109,9 @@ void World::check_status(const api::TrainingJobStatus& next, const Plan& plan) {
   must(plan.move && next_phases(from, *plan.move).contains(to),
        fmt::format("{} --{}--> {} is no legal move", enum_name(from),
                    plan.move ? name(*plan.move) : "?", enum_name(to)));
+  must(from == to || from == api::Phase::kUnknown || plan.events.size() == 1,
+       fmt::format("{} -> {} has {} events", enum_name(from), enum_name(to), plan.events.size()));
+  must(plan.events.size() <= 1, "two events of one decision");
   must(api::status_bytes(next) <= api::kStatusBytesMax, "the status is too large");
   std::size_t terminal = 0;
   for (const std::string_view type :

@@ -57,7 +57,8 @@ void name_uids(Json& value, const Names& names) {
   } else if (value.is_string()) {
     auto& text = value.get_ref<std::string&>();
     for (const auto& [uid, name] : names)
-      if (const auto at = text.find(uid); at != std::string::npos) text.replace(at, uid.size(), name);
+      if (const auto at = text.find(uid); at != std::string::npos)
+        text.replace(at, uid.size(), name);
   }
 }
 
