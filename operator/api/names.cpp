@@ -14,6 +14,7 @@ constexpr std::string_view kHex = "0123456789abcdef";
 constexpr std::string_view kGenerated = "bcdfghjklmnpqrstvwxz2456789";
 constexpr std::size_t kGeneratedLength = 5;
 constexpr std::size_t kHexLengthMin = 6;
+constexpr std::size_t kSizeDigitsMax = 4;
 
 bool only(std::string_view text, std::string_view allowed) {
   return text.find_first_not_of(allowed) == std::string_view::npos;
@@ -22,8 +23,20 @@ bool has_any(std::string_view text, std::string_view of) {
   return text.find_first_of(of) != std::string_view::npos;
 }
 
+// How large a model is: "70b", "405b", "8x22b".
+bool is_size(std::string_view suffix) {
+  if (!suffix.ends_with('b')) return false;
+  suffix.remove_suffix(1);
+  const std::size_t times = suffix.find('x');
+  const auto is_number = [](std::string_view text) {
+    return !text.empty() && text.size() <= kSizeDigitsMax && only(text, kDigits);
+  };
+  if (times == std::string_view::npos) return is_number(suffix);
+  return is_number(suffix.substr(0, times)) && is_number(suffix.substr(times + 1));
+}
+
 bool is_serial(std::string_view suffix) {
-  if (suffix.empty()) return false;
+  if (suffix.empty() || is_size(suffix)) return false;
   if (only(suffix, kDigits)) return true;
   if (suffix.size() == kGeneratedLength && only(suffix, kGenerated)) return true;
   // "-facade" is a word; a hash has digits too.

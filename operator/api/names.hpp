@@ -43,7 +43,8 @@ std::optional<PodIdentity> pod_identity(const PackedMap& labels);
 std::string job_selector(std::string_view job);
 
 // The family of a job that names none: its name without a trailing number ("-7") or hash: the five
-// characters of generateName ("-x7k2p") or six and more hexadecimal digits ("-3fa9c1").
+// characters of generateName ("-x7k2p") or six and more hexadecimal digits ("-3fa9c1"). The size of
+// a model ("-8x22b") is neither.
 std::string family_of(std::string_view job);
 
 namespace label {

@@ -56,6 +56,11 @@ TEST_CASE("family_of drops a trailing number or hash, once") {
       {"llama-ft-3fa9c1", "llama-ft"},       // a commit
       {"llama-ft-facade", "llama-ft-facade"},
       {"llama-ft-405b", "llama-ft-405b"},
+      {"mixtral-8x22b", "mixtral-8x22b"},  // five letters of generateName, but a size
+      {"mixtral-8x22b-x7k2p", "mixtral-8x22b"},
+      {"mixtral-x8x2b", "mixtral"},
+      {"phi-2467b", "phi-2467b"},
+      {"phi-1234567b", "phi"},  // a commit
       {"llama--7", "llama"},
       {"llama3", "llama3"},
       {"a-1", "a"},

@@ -74,8 +74,9 @@ waste::PodTimeline timeline_of(const PodSeen& pod, const api::AttemptStatus& rec
   if (pod.deleted)
     line.stop_asked = *pod.deleted - std::chrono::seconds{pod.deletion_grace.value_or(0)};
   if (pod.last_words) line.reported = reported_of(*pod.last_words);
-  for (const RankReport& one : s.seen.reports)
-    if (!pod.last_words && one.report.pod_uid == pod.uid) line.reported = reported_of(one.report);
+  for (const auto* reports : {&s.seen.reports, &s.seen.reports_before})
+    for (const RankReport& one : *reports)
+      if (!pod.last_words && one.report.pod_uid == pod.uid) line.reported = reported_of(one.report);
   return line;
 }
 
@@ -113,6 +114,9 @@ void account_held(TrainingJobStatus& next, const Situation& s) {
 }
 
 bool is_settled(const Situation& s, std::uint32_t attempt) {
+  const bool recorded = std::ranges::any_of(s.status.attempts, [&](const auto& record) {
+    return record.number == static_cast<std::int64_t>(attempt);
+  });
   bool held = false;
   for (const PodSeen* pod : s.view.ours) {
     if (pod->attempt != attempt) continue;
@@ -120,6 +124,8 @@ bool is_settled(const Situation& s, std::uint32_t attempt) {
     held = held || (pod->gpus > 0 && pod->bound);
   }
   const auto& account = s.status.gpu_seconds;
+  // Forgotten: there is no record any more that could be settled.
+  if (!recorded) return true;
   return !held || (account && account->settled &&
                    account->settled->attempt >= static_cast<std::int64_t>(attempt));
 }

@@ -128,7 +128,7 @@ Task<Result<void>> TrainingReconciler::write_status(Pass pass, Plan& plan) {
                                                      .after = encode(*plan.status)});
   if (!written && written.error().code == Errc::kNotFound) co_return Result<void>{};  // deleted
   if (!written) co_return std::unexpected<Error>(std::move(written).error());
-  status_written_[pass.key] = pass.now;
+  known_[pass.key] = {.uid = job.metadata.uid, .status_written = pass.now};
   record_events(pass, plan);
   co_return Result<void>{};
 }

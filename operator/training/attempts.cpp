@@ -10,6 +10,8 @@ namespace {
 
 using api::AttemptOutcome;
 
+constexpr std::int32_t kBackoffDoublingsMax = 20;
+
 const api::Report* leading_report(const Situation& s) {
   if (const api::Report* first = report_of(s.seen, s.view, 0)) return first;
   const api::Report* best = nullptr;
@@ -104,6 +106,25 @@ WallTime attempt_began(const TrainingJobStatus& status) {
   return began;
 }
 
+const api::AttemptStatus* attempt_before(const TrainingJobStatus& status) {
+  const std::size_t count = status.attempts.size();
+  return count < 2 ? nullptr : &status.attempts[count - 2];
+}
+
+std::optional<WallTime> backoff_until(const Situation& s) {
+  const api::AttemptStatus* const before = attempt_before(s.status);
+  if (before == nullptr || !before->ended_at) return std::nullopt;
+  if (*before->ended_at > s.now) return std::nullopt;  // a clock was set: nobody waits for it
+  const bool failed = before->outcome == AttemptOutcome::kFailed;
+  const bool disrupted = before->outcome == AttemptOutcome::kDisrupted;
+  const std::int32_t count = fruitless_attempts(s.status);
+  if (!failed && (!disrupted || count <= 1)) return std::nullopt;
+  std::chrono::nanoseconds wait = s.spec.restart.backoff.span;
+  const std::chrono::nanoseconds most = s.spec.restart.backoff_max.span;
+  for (std::int32_t i = 1; i < count && i < kBackoffDoublingsMax && wait < most; ++i) wait *= 2;
+  return std::chrono::time_point_cast<WallTime::duration>(*before->ended_at + std::min(wait, most));
+}
+
 Used used_time(const Situation& s) {
   const TrainingJobStatus& status = s.status;
   Used used{.queue_seconds = status.elapsed.queue_seconds,
@@ -115,7 +136,9 @@ Used used_time(const Situation& s) {
   } else if (api::is_true(status.conditions, api::condition::kAdmitted)) {
     used.start_seconds += seconds_between(changed_at(status, api::condition::kAdmitted), s.now);
   } else {
-    used.queue_seconds += seconds_between(attempt_began(status), s.now);
+    // A backoff is our own doing: no queue is waited for meanwhile.
+    const WallTime from = std::max(attempt_began(status), backoff_until(s).value_or(WallTime{}));
+    used.queue_seconds += seconds_between(from, s.now);
   }
   return used;
 }
@@ -163,6 +186,8 @@ void finish_job(TrainingJobStatus& next, const Situation& s, std::string_view co
                              .message = std::move(message)},
                             stamp(s.now));
   next.pending.reset();
+  // Nobody will decide about it any more.
+  if (is_pausing(next) || pause_refused(next)) next.pause.reset();
 }
 
 std::int64_t best_step_before(const TrainingJobStatus& status) {

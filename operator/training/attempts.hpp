@@ -31,6 +31,11 @@ void finish_job(TrainingJobStatus& next, const Situation& s, std::string_view co
 
 // When the current attempt began to wait for nodes.
 WallTime attempt_began(const TrainingJobStatus& status);
+// Null: the current one is the first that is remembered.
+const api::AttemptStatus* attempt_before(const TrainingJobStatus& status);
+// Until when the current attempt waits because of how the one before ended; a first disruption
+// costs no wait.
+std::optional<WallTime> backoff_until(const Situation& s);
 // Used of the deadlines, with what runs now.
 struct Used {
   std::int64_t queue_seconds = 0;

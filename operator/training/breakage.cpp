@@ -3,6 +3,7 @@
 #include <algorithm>
 
 #include "operator/api/names.hpp"
+#include "operator/training/diagnose/consequence.hpp"
 
 namespace amdahl::training {
 namespace {
@@ -11,6 +12,7 @@ using kube::PodPhase;
 
 // One of them is enough to know, and a live read each is what it costs.
 constexpr std::size_t kMissingMax = 4;
+constexpr double kPatienceMax = 1e9;  // seconds: whatever a rank calls a step
 
 bool is_waiting_badly(const GangPod& pod) {
   const auto bad = [](const kube::ContainerStatus& container) {
@@ -41,16 +43,20 @@ std::vector<std::string> lost_pods(const Situation& s) {
   return names;
 }
 
+// How long a rank may stand still, in seconds; nullopt: it does not count now.
+std::optional<std::int64_t> patience(const RankReport& one) {
+  if (!one.report.step || one.report.phase == api::ReportPhase::kCheckpointSave) return {};
+  const double usual = std::min(kHangSteps * one.report.step_seconds.value_or(0), kPatienceMax);
+  return std::max(std::chrono::seconds{kHangMin}.count(), static_cast<std::int64_t>(usual));
+}
+
 // Every rank that ever made a step has stood still for too long.
 std::optional<Standstill> standstill(const Situation& s) {
   std::optional<Standstill> still;
   for (const RankReport& one : s.seen.reports) {
-    if (!one.report.step || one.report.phase == api::ReportPhase::kCheckpointSave) return {};
-    const double usual = one.report.step_seconds.value_or(0);
-    const auto limit =
-        std::max<double>(std::chrono::duration<double>(kHangMin).count(), kHangSteps * usual);
+    const auto limit = patience(one);
     const std::int64_t seconds = seconds_between(one.step_changed, s.now);
-    if (static_cast<double>(seconds) < limit) return {};
+    if (!limit || seconds < *limit) return {};
     if (!still || seconds < still->seconds)
       still = Standstill{.seconds = seconds, .step_seconds = one.report.step_seconds};
   }
@@ -82,7 +88,15 @@ Diagnosis at_least(Diagnosis diagnosis, const Situation& s, bool missing) {
   });
   const bool own = failed != s.view.ranks.end();
   if (!own && deleted == s.view.ranks.end() && !missing) return diagnosis;
-  api::Cause cause{.role = api::CauseRole::kRoot};
+  const auto cause_class = own ? api::CauseClass::kUnknown : api::CauseClass::kDrained;
+  const Consequence& row = consequence_of(cause_class);
+  api::Cause cause{
+      .cause_class = cause_class,
+      .role = api::CauseRole::kRoot,
+      .domain = row.domain,
+      .outlook = row.outlook,
+      .confidence = own ? api::CauseConfidence::kUnknown : api::CauseConfidence::kSupported,
+      .hint = std::string(row.hint)};
   cause.message = own       ? "a rank failed and left no trace"
                   : missing ? "a pod is gone, and nobody here deleted it"
                             : "a pod was deleted, and not by this operator";
@@ -121,6 +135,18 @@ PodEvidence rank_evidence(const Situation& s, std::uint32_t rank) {
     if (one.report.error) evidence.report.error = one.report.error->message;
   }
   return evidence;
+}
+
+std::optional<std::chrono::nanoseconds> next_hang_check(const Situation& s) {
+  if (!s.view.live() || s.seen.reports.empty()) return std::nullopt;
+  std::int64_t longest = kSuspicionCheck.count();
+  for (const RankReport& one : s.seen.reports) {
+    const std::int64_t still = seconds_between(one.step_changed, s.now);
+    const std::int64_t left =
+        patience(one).value_or(still + std::chrono::seconds{kHangMin}.count());
+    longest = std::max(longest, left - still);
+  }
+  return std::chrono::seconds{longest};
 }
 
 bool looks_wrong(const Situation& s) {

@@ -29,6 +29,10 @@ std::optional<Breakage> find_breakage(const Situation& s);
 // What is known of one rank, for the diagnosis and for who asks why it does not start.
 PodEvidence rank_evidence(const Situation& s, std::uint32_t rank);
 
+// When a gang that reports may have stood still for too long: no event comes of it. nullopt: none
+// reports.
+std::optional<std::chrono::nanoseconds> next_hang_check(const Situation& s);
+
 // Something looks wrong, though nothing is over yet.
 bool looks_wrong(const Situation& s);
 

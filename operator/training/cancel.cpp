@@ -1,6 +1,7 @@
 // Cancel: terminal, recorded with who asked and how far the job had come; never a delete.
 
 #include "operator/api/names.hpp"
+#include "operator/training/events.hpp"
 #include "operator/training/policies.hpp"
 #include "operator/training/status_of.hpp"
 
@@ -19,7 +20,9 @@ std::optional<Plan> plan_cancel(const Situation& s) {
   finish_job(next, s, api::condition::kCancelled, api::reason::kCancelRequested, "");
   Plan plan = write_ahead(s, std::move(next), Move::kCancel);
   plan.policy = "cancel";
-  plan.events.push_back({.reason = "Cancelled", .note = "spec.cancel is true"});
+  const std::string& who = plan.status->cancel->requested_by;
+  plan.events.push_back(
+      event_of(event::kCancelled, who.empty() ? "spec.cancel is true" : "asked for by " + who));
   return plan;
 }
 

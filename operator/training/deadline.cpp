@@ -3,6 +3,7 @@
 // paused is in none of them.
 
 #include "operator/api/condition.hpp"
+#include "operator/training/events.hpp"
 #include "operator/training/policies.hpp"
 #include "operator/training/status_of.hpp"
 
@@ -55,7 +56,7 @@ std::optional<Plan> plan_deadline(const Situation& s) {
   finish_job(next, s, api::condition::kFailed, running->reason, message);
   Plan plan = write_ahead(s, std::move(next), Move::kGiveUp);
   plan.policy = "deadline";
-  plan.events.push_back({.warning = true, .reason = std::string(running->reason), .note = message});
+  plan.events.push_back(event_of(running->reason, message));
   return plan;
 }
 

@@ -1,6 +1,7 @@
 #include "operator/training/decide.hpp"
 
 #include "operator/training/cleanup.hpp"
+#include "operator/training/events.hpp"
 #include "operator/training/policies.hpp"
 
 namespace amdahl::training {
@@ -52,6 +53,7 @@ Plan decide(const Observed& seen, WallTime now, const PodOptions& options) {
                     .now = now};
   if (is_fenced(s)) return {.policy = "fenced", .requeue_after = kFencedMax};
   Plan plan = ask_policies(s);
+  announce(plan, s);
   plan.reply = reply_to_ranks(s);
   plan = after_claim(s, std::move(plan));
   if (!plan.write_ahead) release_others(plan, view);

@@ -1,5 +1,6 @@
 // Every rank ended well. A trainer that was asked to pause also exits with 0: that is no success.
 
+#include "operator/training/events.hpp"
 #include "operator/training/policies.hpp"
 #include "operator/training/status_of.hpp"
 
@@ -23,7 +24,7 @@ Plan go_on(const Situation& s) {
   end_attempt(next, s, api::AttemptOutcome::kPaused, {});
   begin_attempt(next, s);
   Plan plan = write_ahead(s, std::move(next), Move::kResume);
-  plan.events.push_back({.reason = "Resumed", .note = "the trainer had stopped for a pause"});
+  plan.events.push_back(event_of(event::kResumed, "the trainer had stopped for a pause"));
   return plan;
 }
 
@@ -41,7 +42,7 @@ std::optional<Plan> plan_finish(const Situation& s) {
     end_attempt(next, s, api::AttemptOutcome::kSucceeded, {});
     finish_job(next, s, api::condition::kSucceeded, api::reason::kCompleted, "");
     plan = write_ahead(s, std::move(next), Move::kComplete);
-    plan.events.push_back({.reason = "Completed", .note = "every rank ended well"});
+    plan.events.push_back(event_of(event::kCompleted, "every rank ended well"));
   }
   plan.policy = "finish";
   return plan;

@@ -32,17 +32,28 @@ Observed TrainingReconciler::observe(const kube::ObjectKey& key, std::int64_t ep
   if (!seen.volcano_served) seen.group.reset();  // what the cache still has went with its kind
   seen.queue = queue_state(caches_, seen.job->spec.scheduling.queue);
   seen.queue_object = caches_.queues.find({.name = seen.job->spec.scheduling.queue});
-  seen.reports = reports_.of(seen.job->metadata.uid, seen.job->status.attempt);
-  const auto written = status_written_.find(key);
-  if (written != status_written_.end()) seen.status_written = written->second;
+  const std::int32_t attempt = seen.job->status.attempt;
+  seen.reports = reports_.of(seen.job->metadata.uid, attempt);
+  seen.reports_before = reports_.of(seen.job->metadata.uid, attempt - 1);
+  const auto known = known_.find(key);
+  if (known != known_.end() && known->second.uid == seen.job->metadata.uid)
+    seen.status_written = known->second.status_written;
   return seen;
+}
+
+void TrainingReconciler::forget_if_gone(const kube::ObjectKey& key, const Observed& seen) {
+  const auto known = known_.find(key);
+  if (known == known_.end() || (seen.job && seen.job->metadata.uid == known->second.uid)) return;
+  reports_.forget(known->second.uid);
+  known_.erase(known);
 }
 
 Task<Result<controller::Outcome>> TrainingReconciler::reconcile(kube::ObjectKey key,
                                                                 controller::Reconcile context) {
   if (!leading_since_) leading_since_ = context.now;
   const Observed seen = observe(key, context.writer.epoch().transitions);
-  if (!seen.job) status_written_.erase(key);
+  forget_if_gone(key, seen);
+  if (seen.job) known_[key].uid = seen.job->metadata.uid;
   Plan plan = decide(seen, context.now, options_);
   co_return co_await apply({seen, context.writer, key, context.now}, std::move(plan));
 }

@@ -71,7 +71,8 @@ struct Observed {
   bool volcano_served = true;
   QueueState queue = QueueState::kUnknown;  // unknown: queues cannot be read here
   QueuePtr queue_object = {};
-  std::vector<RankReport> reports = {};  // of the current attempt
+  std::vector<RankReport> reports = {};         // of the current attempt
+  std::vector<RankReport> reports_before = {};  // of the one before, for its account
   std::optional<CreateRefusal> refusal = {};
   std::optional<WallTime> status_written = {};  // by this process, last
   std::int64_t epoch = 0;                       // of this leader

@@ -1,7 +1,10 @@
 // Pause: the ranks are asked for a checkpoint, what becomes of it is recorded, and only then the
 // pods go (resume.cpp). It spends no failure budget, whatever happens meanwhile.
 
+#include <algorithm>
+
 #include "operator/training/breakage.hpp"
+#include "operator/training/events.hpp"
 #include "operator/training/policies.hpp"
 #include "operator/training/status_of.hpp"
 
@@ -43,9 +46,8 @@ Plan end_with(const Situation& s, Outcome outcome) {
   ++next.budgets->pauses;
   Plan plan = write_ahead(s, std::move(next), Move::kEndAttempt);
   plan.policy = "pause";
-  plan.events.push_back({.warning = outcome.outcome == PauseOutcome::kStepsLost,
-                         .reason = fmt::format("Pause{}", enum_name(outcome.outcome)),
-                         .note = plan.status->pause->message});
+  plan.events.push_back(
+      event_of(fmt::format("Pause{}", enum_name(outcome.outcome)), plan.status->pause->message));
   return plan;
 }
 
@@ -93,25 +95,32 @@ Outcome cut_off(const Situation& s, std::string_view why) {
           .message = fmt::format("{}: {} steps have to be done again", why, lost)};
 }
 
+bool has_stepped(const Situation& s) {
+  return s.view.record->first_step.has_value() ||
+         std::ranges::any_of(s.seen.reports,
+                             [](const RankReport& one) { return one.report.step.has_value(); });
+}
+
 // Why asking would be pointless; nullopt: there is something to ask for.
 std::optional<std::string> nothing_to_save(const Situation& s) {
   if (s.view.running == 0) return "no rank had started";
   if (s.spec.checkpoint.uri.empty()) return "the job keeps no checkpoints";
-  const api::Report* const report = report_of(s.seen, s.view, 0);
-  if (report != nullptr && !report->step && !s.view.record->first_step) return "no step was made";
+  if (has_stepped(s)) return std::nullopt;
+  // Nobody who could be asked: those that run wait for the others.
+  if (s.view.running < s.view.desired) return "not every rank had started";
+  if (report_of(s.seen, s.view, 0) != nullptr) return "no step was made";
   return std::nullopt;
 }
 
 Plan begin(const Situation& s) {
-  if (const auto why = nothing_to_save(s))
-    return end_with(s, {.outcome = PauseOutcome::kNothingToSave, .message = *why});
+  if (const auto why = nothing_to_save(s)) return end_with(s, cut_off(s, *why));
   TrainingJobStatus next = s.status;
   next.pause = api::PauseStatus{.requested_at = stamp(s.now),
                                 .generation = s.job().metadata.generation,
                                 .message = "waiting for a checkpoint"};
   Plan plan = write_ahead(s, std::move(next), Move::kAskPause);
   plan.policy = "pause";
-  plan.events.push_back({.reason = "Pausing", .note = "a checkpoint is asked for"});
+  plan.events.push_back(event_of(event::kPausing, "a checkpoint is asked for"));
   return plan;
 }
 
@@ -121,6 +130,7 @@ Plan drop(const Situation& s) {
   next.pause.reset();
   Plan plan = write_ahead(s, std::move(next), refused ? Move::kObserve : Move::kDropPause);
   plan.policy = "pause";
+  plan.events.push_back(event_of(event::kPauseDropped, "suspend was taken back; the job runs on"));
   return plan;
 }
 
@@ -133,8 +143,7 @@ Plan refuse(const Situation& s, std::string_view why) {
   next.pause->message = fmt::format("{}; the job runs on and stops at its next checkpoint", why);
   Plan plan = write_ahead(s, std::move(next), Move::kRefusePause);
   plan.policy = "pause";
-  plan.events.push_back(
-      {.warning = true, .reason = "PauseRefused", .note = plan.status->pause->message});
+  plan.events.push_back(event_of(event::kPauseRefused, plan.status->pause->message));
   return plan;
 }
 

@@ -8,6 +8,7 @@
 #include "operator/api/names.hpp"
 #include "operator/api/report.hpp"
 #include "operator/api/report_env.hpp"
+#include "operator/training/diagnose/consequence.hpp"
 #include "operator/training/gang_backend.hpp"
 #include "operator/training/pod_resources.hpp"
 
@@ -20,6 +21,7 @@ constexpr const char* kReportVolume = "amdahl-report";
 constexpr const char* kReportFolder = "/var/run/amdahl";
 constexpr const char* kTerminationLog = "/dev/termination-log";
 constexpr std::int64_t kTokenSeconds = 3600;
+constexpr std::int32_t kAvoidWeight = 100;  // the most there is
 
 // As an array to append to, whatever the user wrote.
 Json& list_in(Json& object, const char* key) {
@@ -161,6 +163,33 @@ Json metadata_of(const TrainingJob& job, const Rank& rank) {
   return metadata;
 }
 
+// Nodes on which an attempt broke by the node's fault.
+std::vector<std::string> nodes_to_avoid(const api::TrainingJobStatus& status) {
+  std::vector<std::string> nodes;
+  for (const api::AttemptStatus& attempt : status.attempts) {
+    if (!attempt.cause || attempt.cause->node.empty()) continue;
+    if (!consequence_of(attempt.cause->cause_class).avoid_node) continue;
+    if (std::ranges::find(nodes, attempt.cause->node) == nodes.end() &&
+        nodes.size() < kAvoidNodesMax)
+      nodes.push_back(attempt.cause->node);
+  }
+  return nodes;
+}
+
+// A wish and no demand: in a small cluster a bad node is better than none.
+void put_avoided(Json& pod, const std::vector<std::string>& nodes) {
+  if (nodes.empty()) return;
+  Json fields = Json::array();  // the API takes one value each
+  for (const std::string& node : nodes)
+    fields.push_back({{"key", "metadata.name"}, {"operator", "NotIn"}, {"values", {node}}});
+  Json& affinity = pod["affinity"];
+  if (!affinity.is_object()) affinity = Json::object();
+  Json& of_node = affinity["nodeAffinity"];
+  if (!of_node.is_object()) of_node = Json::object();
+  list_in(of_node, "preferredDuringSchedulingIgnoredDuringExecution")
+      .push_back({{"weight", kAvoidWeight}, {"preference", {{"matchFields", std::move(fields)}}}});
+}
+
 Json& trainer_in(Json& pod) {
   Json& containers = pod["containers"];
   for (Json& container : containers)
@@ -192,6 +221,7 @@ Json pod_of(const TrainingJob& job, const Rank& rank, const PodOptions& options)
   // Ranks have their own token for reporting; the account's is for those who ask for it.
   if (!spec.contains("automountServiceAccountToken")) spec["automountServiceAccountToken"] = false;
   gang.join(pod, job);
+  put_avoided(spec, nodes_to_avoid(job.status));
 
   Json& trainer = trainer_in(spec);
   trainer["terminationMessagePath"] = kTerminationLog;

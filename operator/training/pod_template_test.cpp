@@ -106,6 +106,29 @@ TEST_CASE("The next attempt is told from which step it goes on") {
   CHECK(env_of(pod["spec"]["containers"][0]).at("AMDAHL_RESUME_STEP") == "120");
 }
 
+TEST_CASE("The next attempt would rather not run on a node that broke the one before") {
+  TrainingJob job = a_job();
+  const auto broke = [&](api::CauseClass cause_class, std::string node) {
+    api::AttemptStatus attempt{.number = static_cast<std::int32_t>(job.status.attempts.size()) + 1};
+    attempt.cause = api::Cause{.cause_class = cause_class, .node = std::move(node)};
+    job.status.attempts.push_back(std::move(attempt));
+  };
+  broke(api::CauseClass::kUserException, "innocent");
+  CHECK_FALSE(pod_of(job, {}, {})["spec"].contains("affinity"));
+  broke(api::CauseClass::kGpuFault, "bad");
+  broke(api::CauseClass::kNodeLost, "gone");
+  broke(api::CauseClass::kGpuFault, "bad");
+  job.spec.pod_template["spec"]["affinity"]["podAffinity"] = {{"mine", 1}};
+  const Json affinity = pod_of(job, {}, {})["spec"]["affinity"];
+  CHECK(affinity["podAffinity"]["mine"] == 1);
+  const Json& wish = affinity["nodeAffinity"]["preferredDuringSchedulingIgnoredDuringExecution"];
+  REQUIRE(wish.size() == 1);
+  const Json& fields = wish[0]["preference"]["matchFields"];
+  REQUIRE(fields.size() == 2);
+  CHECK(fields[0] == Json{{"key", "metadata.name"}, {"operator", "NotIn"}, {"values", {"bad"}}});
+  CHECK(fields[1]["values"][0] == "gone");
+}
+
 TEST_CASE("Processes per node follow the GPUs of the trainer, or are said") {
   TrainingJob job = a_job();
   CHECK(processes_per_node(job.spec) == 8);

@@ -55,8 +55,14 @@ class TrainingReconciler final : public controller::Reconciler {
   kube::Client& client_;
   controller::EventRecorder& events_;
   PodOptions options_;
-  std::map<kube::ObjectKey, WallTime> status_written_;  // of jobs that exist
-  std::optional<WallTime> leading_since_;               // the first call
+  struct Known {  // of jobs that exist
+    std::string uid = {};
+    std::optional<WallTime> status_written = {};
+  };
+  // What the process keeps of a job goes with it.
+  void forget_if_gone(const kube::ObjectKey& key, const Observed& seen);
+  std::map<kube::ObjectKey, Known> known_;
+  std::optional<WallTime> leading_since_;  // the first call
 };
 
 }  // namespace amdahl::training

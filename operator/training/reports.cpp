@@ -33,7 +33,10 @@ Reports::Job* Reports::job_of(const std::string& job_uid, std::int32_t attempt) 
   }
   Job& job = found->second;
   if (attempt < job.attempt) return nullptr;
-  if (attempt > job.attempt) job = Job{.attempt = attempt};
+  if (attempt > job.attempt) {
+    Ranks before = attempt == job.attempt + 1 ? std::move(job.ranks) : Ranks{};
+    job = Job{.attempt = attempt, .ranks_before = std::move(before)};
+  }
   return &job;
 }
 
@@ -77,8 +80,11 @@ api::ReportReply Reports::reply_for(const std::string& job_uid, std::int32_t att
 std::vector<RankReport> Reports::of(const std::string& job_uid, std::int32_t attempt) const {
   std::vector<RankReport> all;
   const auto found = jobs_.find(job_uid);
-  if (found == jobs_.end() || found->second.attempt != attempt) return all;
-  for (const auto& [rank, report] : found->second.ranks) all.push_back(report);
+  if (found == jobs_.end()) return all;
+  const Job& job = found->second;
+  if (attempt != job.attempt && attempt + 1 != job.attempt) return all;
+  const Ranks& ranks = attempt == job.attempt ? job.ranks : job.ranks_before;
+  for (const auto& [rank, report] : ranks) all.push_back(report);
   return all;
 }
 

@@ -40,9 +40,11 @@ class Reports {
   std::uint64_t dropped() const { return dropped_; }
 
  private:
+  using Ranks = std::map<std::int32_t, RankReport>;
   struct Job {
     std::int32_t attempt = 0;
-    std::map<std::int32_t, RankReport> ranks = {};
+    Ranks ranks = {};
+    Ranks ranks_before = {};  // of the attempt before: its account is settled a little later
     api::ReportRequest request = api::ReportRequest::kNone;
     std::optional<WallTime> due = {};
     WallTime woken = {};

@@ -34,6 +34,11 @@ TEST_CASE("Reports keep the newest of each rank, and drop what is older") {
   bench.reports.note(old, "p0", bench.now);
   CHECK(bench.reports.of("j", 2)[0].report.step == 20);
   CHECK(bench.reports.of("j", 1).empty());
+  api::Report next = a_report(1, 21);
+  next.attempt = 3;
+  bench.reports.note(next, "p1", bench.now);
+  CHECK(bench.reports.of("j", 3)[0].report.step == 21);
+  CHECK(bench.reports.of("j", 2)[0].report.step == 20);  // its account may not be settled yet
 }
 
 TEST_CASE("Reports believe the connection about who sends, not the body") {

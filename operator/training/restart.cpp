@@ -7,6 +7,7 @@
 
 #include "operator/training/breakage.hpp"
 #include "operator/training/diagnose/recurrence.hpp"
+#include "operator/training/events.hpp"
 #include "operator/training/policies.hpp"
 #include "operator/training/status_of.hpp"
 
@@ -77,8 +78,8 @@ std::optional<Plan> plan_restart(const Situation& s) {
   Plan plan = write_ahead(s, std::move(next), verdict.again ? Move::kBreak : Move::kGiveUp);
   plan.policy = "restart";
   plan.confirm_absent = broken->missing;
-  plan.events.push_back(
-      {.warning = true, .reason = disrupted ? "Disrupted" : "RankFailed", .note = words});
+  const std::string_view again = disrupted ? event::kDisrupted : event::kRankFailed;
+  plan.events.push_back(event_of(verdict.again ? again : verdict.reason, words));
   return plan;
 }
 

@@ -3,6 +3,7 @@
 
 #include "operator/api/condition.hpp"
 #include "operator/training/cleanup.hpp"
+#include "operator/training/events.hpp"
 #include "operator/training/policies.hpp"
 #include "operator/training/status_of.hpp"
 #include "operator/training/template_check.hpp"
@@ -15,14 +16,14 @@ Plan resume(const Situation& s) {
   if (const auto fault = spec_fault(s.spec, s.pods)) {  // it may have been edited while paused
     finish_job(next, s, api::condition::kFailed, api::reason::kInvalidSpec, *fault);
     Plan plan = write_ahead(s, std::move(next), Move::kGiveUp);
-    plan.events.push_back({.warning = true, .reason = "InvalidSpec", .note = *fault});
+    plan.events.push_back(event_of(api::reason::kInvalidSpec, *fault));
     return plan;
   }
   begin_attempt(next, s);
   const auto from = next.attempts.back().resumed_from_step;
   Plan plan = write_ahead(s, std::move(next), Move::kResume);
   plan.events.push_back(
-      {.reason = "Resumed", .note = from ? fmt::format("from step {}", *from) : "from the start"});
+      event_of(event::kResumed, from ? fmt::format("from step {}", *from) : "from the start"));
   return plan;
 }
 

@@ -6,6 +6,7 @@
 #include "operator/api/names.hpp"
 #include "operator/training/breakage.hpp"
 #include "operator/training/cleanup.hpp"
+#include "operator/training/events.hpp"
 #include "operator/training/gang_backend.hpp"
 #include "operator/training/pod_template.hpp"
 #include "operator/training/policies.hpp"
@@ -18,32 +19,11 @@ namespace {
 constexpr std::chrono::seconds kRetryMin{5};
 constexpr std::chrono::seconds kExplainAfter{10};
 constexpr std::chrono::seconds kRetryMax{60};
-constexpr std::uint32_t kBackoffDoublingsMax = 20;
 
 // Waits as long again as it has waited so far: doubling without a counter.
 std::chrono::nanoseconds retry_after(const Situation& s) {
   const std::chrono::nanoseconds waited = s.now - attempt_began(s.status);
   return std::clamp<std::chrono::nanoseconds>(waited, kRetryMin, kRetryMax);
-}
-
-const api::AttemptStatus* attempt_before(const TrainingJobStatus& status) {
-  const std::size_t count = status.attempts.size();
-  return count < 2 ? nullptr : &status.attempts[count - 2];
-}
-
-// When the attempt may begin; a first disruption costs no wait.
-std::optional<WallTime> not_before(const Situation& s) {
-  const api::AttemptStatus* const before = attempt_before(s.status);
-  if (before == nullptr || !before->ended_at) return std::nullopt;
-  const bool failed = before->outcome == api::AttemptOutcome::kFailed;
-  const bool disrupted = before->outcome == api::AttemptOutcome::kDisrupted;
-  const std::int32_t count = fruitless_attempts(s.status);
-  if (!failed && (!disrupted || count <= 1)) return std::nullopt;
-  std::chrono::nanoseconds wait = s.spec.restart.backoff.span;
-  const std::chrono::nanoseconds most = s.spec.restart.backoff_max.span;
-  for (std::int32_t i = 1; i < count && i < std::int32_t{kBackoffDoublingsMax} && wait < most; ++i)
-    wait *= 2;
-  return std::chrono::time_point_cast<WallTime::duration>(*before->ended_at + std::min(wait, most));
 }
 
 bool old_pods_linger(const Situation& s) {
@@ -94,7 +74,7 @@ std::optional<api::PendingStatus> obstacle(Plan& plan, const Situation& s) {
     plan.look_again_in(kRetryMin);
     return waits_for("WaitingForOldPods", "pods of the attempt before have not ended yet");
   }
-  if (const auto time = not_before(s); time && s.now < *time) {
+  if (const auto time = backoff_until(s); time && s.now < *time) {
     plan.look_again_in(*time - s.now);
     return waits_for("Backoff", fmt::format("until {}", format_time(stamp(*time))));
   }
@@ -152,7 +132,7 @@ std::optional<Plan> plan_refused(const Situation& s) {
   finish_job(next, s, api::condition::kFailed, api::reason::kInvalidSpec, s.seen.refusal->words);
   Plan plan = write_ahead(s, std::move(next), Move::kGiveUp);
   plan.policy = "refused";
-  plan.events.push_back({.warning = true, .reason = "InvalidSpec", .note = s.seen.refusal->words});
+  plan.events.push_back(event_of(api::reason::kInvalidSpec, s.seen.refusal->words));
   return plan;
 }
 
@@ -161,6 +141,7 @@ Plan plan_start(const Situation& s) {
   Plan plan{.policy = "observe"};
   if (looks_wrong(s)) plan.look_again_in(kSuspicionCheck);
   if (const auto next = next_deadline(s)) plan.look_again_in(*next);
+  if (const auto next = next_hang_check(s)) plan.look_again_in(*next);
   clear_pods(plan, s, Leave::kEvidence, "Restarting");
   if (show_refusal(plan, s)) return plan;
   const GangBackend& gang = gang_backend(s.spec.scheduling.gang);

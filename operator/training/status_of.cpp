@@ -182,7 +182,9 @@ void show(Plan& plan, const Situation& s, const Shown& shown) {
   if (next == s.status) return;
   const TrainingJobStatus slow = still(next, s.status, false);
   const TrainingJobStatus slower = still(next, s.status, true);
-  if (slower == s.status && s.seen.status_written) {
+  // After a clock was set back nobody waits until it is there again.
+  const bool written = s.seen.status_written && *s.seen.status_written <= s.now;
+  if (slower == s.status && written) {
     const auto every = slow == s.status ? kProgressEvery : kCountsEvery;
     const WallTime due = *s.seen.status_written + every;
     if (s.now < due) return plan.look_again_in(due - s.now);

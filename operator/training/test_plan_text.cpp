@@ -76,6 +76,15 @@ Lines flat(const api::TrainingJobStatus& status) {
   }
   if (status.checkpoint && status.checkpoint->last_committed)
     lines.emplace_back("checkpoint", fmt::format("{}", status.checkpoint->last_committed->step));
+  if (status.gpu_seconds) {
+    lines.emplace_back("gpus.held", fmt::format("{}", status.gpu_seconds->held));
+    std::string phases;
+    for (const api::PhaseSeconds& phase : status.gpu_seconds->phases)
+      phases += fmt::format("{}{} {}", phases.empty() ? "" : ", ", phase.name, phase.seconds);
+    lines.emplace_back("gpus.phases", phases);
+    if (status.gpu_seconds->settled)
+      lines.emplace_back("gpus.settled", fmt::format("{}", status.gpu_seconds->settled->attempt));
+  }
   lines.emplace_back("elapsed",
                      fmt::format("queue {} start {} active {}", status.elapsed.queue_seconds,
                                  status.elapsed.start_seconds, status.elapsed.active_seconds));

@@ -32,6 +32,7 @@ Json template_value(const std::string& text) {
 using SetField = std::function<void(TrainingJob&, const std::string&)>;
 const std::map<std::string, SetField>& job_fields() {
   static const std::map<std::string, SetField> kFields = {
+      {"name", [](auto& j, auto& v) { j.metadata.name = v; }},
       {"nodes", [](auto& j, auto& v) { j.spec.nodes = static_cast<std::int32_t>(number(v)); }},
       {"processes",
        [](auto& j, auto& v) { j.spec.processes_per_node = static_cast<std::int32_t>(number(v)); }},
@@ -178,6 +179,9 @@ Result<void> report_word(World& world, const Words& words) {
     if (words[i].key == "stepSeconds") report.step_seconds = static_cast<double>(number(value));
     if (words[i].key == "phase") report.phase = *parse_enum<api::ReportPhase>(value);
     if (words[i].key == "pause") report.pause.state = *parse_enum<api::ReportPauseState>(value);
+    if (words[i].key == "trained")
+      report.phases = {
+          {.name = api::ReportPhase::kTrain, .seconds = static_cast<double>(number(value))}};
     if (words[i].key == "pauseStep") report.pause.step = number(value);
     if (words[i].key == "checkpoint")
       report.checkpoint = api::ReportCheckpoint{.step = number(value), .path = "p"};
@@ -245,7 +249,8 @@ Result<void> cluster_word(World& world, const Words& words) {
                   : how == "missing" ? QueueState::kMissing
                                      : QueueState::kOpen;
   } else if (what == "time") {
-    world.now += std::chrono::duration_cast<WallTime::duration>(span(how.substr(1)));
+    const auto by = std::chrono::duration_cast<WallTime::duration>(span(how.substr(1)));
+    world.now += how.starts_with('-') ? -by : by;
   } else if (what == "epoch") {
     world.epoch = number(how);
     world.status_written.reset();

@@ -60,8 +60,10 @@ Observed World::observe() const {
     seen.pods.push_back(pod_seen(std::make_shared<GangPod>(pod)));
     const PodSeen& last = seen.pods.back();
     const auto report = reports.find(last.uid);
-    if (report != reports.end() && static_cast<std::int64_t>(last.attempt) == attempt())
-      seen.reports.push_back(report->second);
+    if (report == reports.end()) continue;
+    const std::int64_t age = attempt() - static_cast<std::int64_t>(last.attempt);
+    if (age == 0) seen.reports.push_back(report->second);
+    if (age == 1) seen.reports_before.push_back(report->second);
   }
   return seen;
 }
@@ -107,6 +109,9 @@ void World::check_status(const api::TrainingJobStatus& next, const Plan& plan) {
   must(plan.move && next_phases(from, *plan.move).contains(to),
        fmt::format("{} --{}--> {} is no legal move", enum_name(from),
                    plan.move ? name(*plan.move) : "?", enum_name(to)));
+  must(from == to || from == api::Phase::kUnknown || plan.events.size() == 1,
+       fmt::format("{} -> {} has {} events", enum_name(from), enum_name(to), plan.events.size()));
+  must(plan.events.size() <= 1, "two events of one decision");
   must(api::status_bytes(next) <= api::kStatusBytesMax, "the status is too large");
   std::size_t terminal = 0;
   for (const std::string_view type :

@@ -86,12 +86,15 @@ void World::end(GangPod& pod, kube::PodPhase phase, std::int32_t exit_code,
                 std::string_view reason) {
   run(pod);
   pod.status.phase = phase;
+  std::optional<WallTime> started = now;
+  if (!pod.status.containers.empty() && pod.status.containers[0].state.running)
+    started = pod.status.containers[0].state.running->started;
   std::erase_if(pod.status.conditions, [](const kube::PodCondition& condition) {
     return condition.type == kube::PodConditionType::kReady;
   });
   kube::ContainerStatus status{.name = "trainer"};
   status.state.terminated = kube::ContainerTerminated{
-      .exit_code = exit_code, .reason = reason, .started = now, .finished = now};
+      .exit_code = exit_code, .reason = reason, .started = started, .finished = now};
   pod.status.containers = {std::move(status)};
 }
 

@@ -39,16 +39,41 @@ void strip(Json& object) {
   if (!phase.is_null()) object["status"] = {{"phase", phase}};
 }
 
+using Names = std::map<std::string, std::string>;  // of objects, by uid
+
+Names names_of(const local::ObjectTable& table) {
+  Names names;
+  for (local::ResourceId id = 0; id < table.resources(); ++id)
+    if (compared(table.storage(id)))
+      for (const auto& [key, object] : table.objects(id))
+        names[object->uid] = fmt::format("<uid of {} {}>", table.storage(id), key);
+  return names;
+}
+
+// A pod's environment has the uid of its job: the same name instead, as long as that job is there.
+void name_uids(Json& value, const Names& names) {
+  if (value.is_structured()) {
+    for (Json& member : value) name_uids(member, names);
+  } else if (value.is_string()) {
+    auto& text = value.get_ref<std::string&>();
+    for (const auto& [uid, name] : names)
+      if (const auto at = text.find(uid); at != std::string::npos)
+        text.replace(at, uid.size(), name);
+  }
+}
+
 }  // namespace
 
 EndState end_state(const local::ObjectTable& table) {
   EndState state;
+  const Names names = names_of(table);
   for (local::ResourceId id = 0; id < table.resources(); ++id) {
     const std::string& storage = table.storage(id);
     if (!compared(storage)) continue;
     for (const auto& [key, object] : table.objects(id)) {
       Json json = local::parsed(*object);
       strip(json);
+      name_uids(json, names);
       state[storage + " " + key] = json.dump();
     }
   }

@@ -4,6 +4,9 @@
 
 #include <algorithm>
 #include <array>
+#include <nlohmann/json.hpp>
+
+#include "base/fields.hpp"
 
 namespace amdahl::simulation {
 namespace {
@@ -56,14 +59,35 @@ std::string excerpt(const std::string& text) {
   return text.size() <= kLength ? text : text.substr(0, kLength) + "...";
 }
 
+// Where two objects differ: "/spec/a: 1 should be 2", a few of them.
+std::string differences(const std::string& run, const std::string& reference) {
+  constexpr std::size_t kShown = 6, kValueLength = 120;
+  const Json is = Json::parse(run, nullptr, false);
+  const Json should = Json::parse(reference, nullptr, false);
+  if (!is.is_object() || !should.is_object())
+    return fmt::format("\n    is {}\n    and should be {}", excerpt(run), excerpt(reference));
+  const Json changes = Json::diff(is, should);
+  const auto brief = [](const Json& value) { return value.dump().substr(0, kValueLength); };
+  std::string text;
+  for (std::size_t i = 0; i < std::min(changes.size(), kShown); ++i) {
+    const std::string path = changes[i].value("path", "");
+    const Json::json_pointer at(path);
+    const Json wanted = changes[i].value("value", Json());
+    text += fmt::format("\n    {}: {} should be {}", path,
+                        is.contains(at) && changes[i]["op"] != "add" ? brief(is[at]) : "nothing",
+                        changes[i]["op"] == "remove" ? "nothing" : brief(wanted));
+  }
+  if (changes.size() > kShown) text += fmt::format("\n    and {} more", changes.size() - kShown);
+  return text;
+}
+
 void compare_end(const EndState& run, const EndState& reference, std::vector<std::string>& found) {
   for (const auto& [id, text] : reference) {
     const auto here = run.find(id);
     if (here == run.end()) {
       found.push_back(fmt::format("end state: {} is missing", id));
     } else if (here->second != text) {
-      found.push_back(fmt::format("end state: {} is\n    {}\n  and should be\n    {}", id,
-                                  excerpt(here->second), excerpt(text)));
+      found.push_back(fmt::format("end state: {}:{}", id, differences(here->second, text)));
     }
   }
   for (const auto& [id, text] : run)

@@ -39,6 +39,10 @@ TEST_CASE("The gang survives whatever the seeds bring", "[simulation]") {
   play_seeds("gang");
 }
 
+TEST_CASE("Training jobs survive whatever the seeds bring", "[simulation]") {
+  play_seeds("training");
+}
+
 TEST_CASE("The controllers that wrong ones are made from are right themselves", "[simulation]") {
   play_seeds("replace");
   play_seeds("counted");

@@ -227,6 +227,7 @@ std::vector<Subject> make_subjects() {
   wrong("counted", "no-w2", "does not wait for its own writes", Rule::kW2, nothing);
   wrong("replace", "no-w3", "deletes by name, without a look", Rule::kW3, late_successor);
   wrong("mirror", "no-e2", "writes when the lease is lost", Rule::kE2, stopped_writer);
+  wrong("training", "training-no-e2", "the same of training jobs", Rule::kE2, stopped_writer);
   return all;
 }
 

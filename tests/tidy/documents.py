@@ -98,3 +98,16 @@ def metrics_page(tree: Tree) -> Iterator[Finding]:
         yield Finding(*declared[name], "metric", f"{name} is not in {METRICS_PAGE}")
     for name in sorted(listed - declared.keys()):
         yield Finding(METRICS_PAGE, 1, "metric", f"no metrics file declares {name}")
+
+
+@rule
+def scenarios_named(tree: Tree) -> Iterator[Finding]:
+    """A page that gives a scenario as its proof names one that is there."""
+    folder = "operator/training/scenarios/"
+    for path, text in tree.files.items():
+        if not path.startswith("docs/explanation/"):
+            continue
+        for named in re.finditer(r"`([a-z0-9-]+\.txt)`", text):
+            if folder + named[1] not in tree.files:
+                line = line_of(text, named.start())
+                yield Finding(path, line, "scenario", f"{folder}{named[1]} is not there")

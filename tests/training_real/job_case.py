@@ -14,6 +14,9 @@ sys.path.insert(0, str(ROOT / "tests" / "embedded"))
 
 from local_cli import Home  # noqa: E402
 
+PLACE_OF_VARIABLES = '- {name: PET_TEE, value: "9:1"}'
+# Where there are no namespaces, names of pods come from libnss-wrapper; see its manual.
+FOR_SANITIZERS = '\n        - {name: NSS_WRAPPER_DISABLE_DEEPBIND, value: "1"}'
 PYTHON = "/usr/bin/python3"  # the one that Debian's torch belongs to
 
 
@@ -95,11 +98,13 @@ class Job:
 
 
 class JobCase(unittest.TestCase):
-    """A cluster of two nodes for all tests of a class."""
+    """A cluster of two nodes for all tests of a class; `prefix` are words before the program."""
+
+    prefix = ()
 
     @classmethod
     def setUpClass(cls):
-        cls.home = Home()
+        cls.home = Home(prefix=cls.prefix)
         cls.addClassCleanup(cls.home.close)
         cls.home.run("local", "up", "--nodes", "2", "--gpus", "2", "--memory", "16Gi")
 
@@ -115,6 +120,7 @@ class JobCase(unittest.TestCase):
         return Job(cls.home, "local-torchrun.yaml", name, {
             "--steps=400": f"--steps={steps}",
             "--checkpoint-steps=50": f"--checkpoint-steps={checkpoint_steps}",
+            PLACE_OF_VARIABLES: PLACE_OF_VARIABLES + FOR_SANITIZERS,
             "--step-seconds=0.05": f"--step-seconds={step_seconds}, --losses={losses}"})
 
     def remove(self, job: Job) -> None:

@@ -8,10 +8,14 @@ import os
 import re
 import signal
 import subprocess
+import sys
 import unittest
 from pathlib import Path
 
-from job_case import PYTHON, ROOT, Job, JobCase, has_torch
+sys.path.insert(0, str(Path(__file__).resolve().parents[1] / "embedded"))
+
+import test_local_pods  # noqa: E402
+from job_case import PYTHON, ROOT, Job, JobCase, has_torch  # noqa: E402
 
 STEPS = 160
 
@@ -120,6 +124,18 @@ class Torchrun(JobCase):
                  for one in status["progress"]["metrics"]}
         self.assertEqual(found, expected)
         self.assertGreater(float(found["accuracy"]), 0.5)  # one of 8 classes
+
+
+@unittest.skipUnless(has_torch(), f"{PYTHON} has no torch: tools/setup installs it")
+class WithoutNamespaces(JobCase):
+    """As in most containers: nothing can be mounted, and pods have no host name of their own."""
+
+    prefix = test_local_pods.NO_NAMESPACES if test_local_pods.Pods.can_mount else ()
+
+    def test_a_job_finds_its_ranks_and_reports(self):
+        job = self.start("plain", 30, step_seconds=0)
+        status = self.until_phase(job, "Succeeded")
+        self.assertEqual((job.last_step(), status["progress"]["step"]), (30, 30))
 
 
 if __name__ == "__main__":

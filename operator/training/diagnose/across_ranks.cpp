@@ -118,14 +118,17 @@ std::optional<Root> standing_still(const AttemptEvidence& attempt, std::span<con
   };
   const auto rank = std::ranges::min_element(all, {}, behind);
   const auto step = rank->pod->report.step;
+  const bool together =
+      std::ranges::all_of(all, [&](const Examined& one) { return one.pod->report.step == step; });
+  const std::string who =
+      together ? std::string("every rank is") : fmt::format("rank {} is behind", rank->pod->rank);
   return Root{
       .from = &*rank,
       .finding = {
           .cause_class = CauseClass::kHang,
           .confidence =
               still.gpus_idle ? api::CauseConfidence::kSupported : api::CauseConfidence::kUnknown,
-          .message = told("no step", fmt::format("for {} s, rank {} is behind{}", still.seconds,
-                                                 rank->pod->rank,
+          .message = told("no step", fmt::format("for {} s, {}{}", still.seconds, who,
                                                  step ? fmt::format(" at step {}", *step) : ""))}};
 }
 

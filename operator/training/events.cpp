@@ -1,0 +1,78 @@
+#include "operator/training/events.hpp"
+
+#include <fmt/format.h>
+
+#include <algorithm>
+#include <array>
+
+#include "base/check.hpp"
+#include "operator/api/condition.hpp"
+
+namespace amdahl::training {
+namespace {
+
+namespace reason = api::reason;
+
+constexpr auto kKinds = std::to_array<EventKind>({
+    {event::kQueued},
+    {event::kBound},
+    {event::kStarted},
+    {event::kRankFailed, true},
+    {event::kDisrupted, true},
+    {event::kPausing},
+    {"PauseCommitted"},
+    {"PauseNothingToSave"},
+    {"PauseStepsLost", true},
+    {event::kPauseRefused, true},
+    {event::kPauseDropped},
+    {event::kPaused},
+    {event::kResumed},
+    {event::kCompleted},
+    {event::kCancelled},
+    {reason::kInvalidSpec, true},
+    {reason::kCannotRecover, true},
+    {reason::kFailureBudgetSpent, true},
+    {reason::kDisruptionBudgetSpent, true},
+    {reason::kQueueDeadline, true},
+    {reason::kStartDeadline, true},
+    {reason::kActiveDeadline, true},
+});
+
+}  // namespace
+
+std::span<const EventKind> event_kinds() {
+  return kKinds;
+}
+
+PlannedEvent event_of(std::string_view reason, std::string note) {
+  const auto* const kind = std::ranges::find(kKinds, reason, &EventKind::reason);
+  AMDAHL_CHECK(kind != kKinds.end());
+  return {.warning = kind->warning, .reason = std::string(reason), .note = std::move(note)};
+}
+
+void announce(Plan& plan, const Situation& s) {
+  if (!plan.status || !plan.events.empty() || plan.status->phase == s.status.phase) return;
+  const api::TrainingJobStatus& next = *plan.status;
+  const std::string gang = fmt::format("attempt {}: the gang of {}", next.attempt,
+                                       next.workers ? next.workers->desired : 0);
+  switch (next.phase) {
+    case api::Phase::kQueued:
+      plan.events.push_back(event_of(event::kQueued, gang + " waits for nodes"));
+      break;
+    case api::Phase::kStarting:
+      plan.events.push_back(event_of(event::kBound, gang + " has its nodes"));
+      break;
+    case api::Phase::kRunning:
+      plan.events.push_back(event_of(event::kStarted, gang + " runs"));
+      break;
+    case api::Phase::kPaused:
+      plan.events.push_back(event_of(
+          event::kPaused,
+          "it holds nothing any more; " + (next.pause ? next.pause->message : std::string())));
+      break;
+    default:
+      break;  // Pending: the first status; every other phase is a decision, with its own words
+  }
+}
+
+}  // namespace amdahl::training

@@ -1,0 +1,44 @@
+// The events of a TrainingJob: every reason there is, and what is said when a phase changes.
+//
+// Pure. Every change of phase, every restart and every outcome of a pause has exactly one event;
+// nothing else has one. docs/reference/events.md is this list for people.
+#pragma once
+
+#include <span>
+#include <string>
+#include <string_view>
+
+#include "operator/training/plan.hpp"
+#include "operator/training/situation.hpp"
+
+namespace amdahl::training {
+
+namespace event {
+inline constexpr std::string_view kQueued = "Queued";
+inline constexpr std::string_view kBound = "Bound";
+inline constexpr std::string_view kStarted = "Started";
+inline constexpr std::string_view kRankFailed = "RankFailed";
+inline constexpr std::string_view kDisrupted = "Disrupted";
+inline constexpr std::string_view kPausing = "Pausing";
+inline constexpr std::string_view kPauseDropped = "PauseDropped";
+inline constexpr std::string_view kPauseRefused = "PauseRefused";
+inline constexpr std::string_view kPaused = "Paused";
+inline constexpr std::string_view kResumed = "Resumed";
+inline constexpr std::string_view kCompleted = "Completed";
+inline constexpr std::string_view kCancelled = "Cancelled";
+}  // namespace event
+
+struct EventKind {
+  std::string_view reason = {};
+  bool warning = false;
+};
+// The order of docs/reference/events.md.
+std::span<const EventKind> event_kinds();
+
+// With the type that the list has for it.
+PlannedEvent event_of(std::string_view reason, std::string note);
+
+// Adds the event of a change of phase that no policy had words for.
+void announce(Plan& plan, const Situation& s);
+
+}  // namespace amdahl::training
