@@ -72,7 +72,6 @@ class Torchrun(JobCase):
         first, second = status["attempts"]
         self.assertEqual((first["outcome"], second["outcome"]), ("Failed", "Succeeded"))
         self.assertEqual(first["cause"]["role"], "Root")
-        self.assertEqual(first["cause"]["rank"], 1, first["cause"])  # of the node
         resumed = second["resumedFromStep"]
         self.assertGreaterEqual(resumed, 40)
         self.assertEqual(self.first_step(job, 2), resumed + 1)
@@ -97,7 +96,8 @@ class Torchrun(JobCase):
         self.assertEqual(self.first_step(job, 2), pause["step"] + 1)
         self.assertEqual(len(job.losses()), STEPS)  # none was made twice
         self.assertEqual(status["budgets"], {"failures": 0, "disruptions": 0, "pauses": 1})
-        self.assertEqual(job.events(), ["Pausing", "PauseCommitted", "Resumed", "Completed"])
+        story = ["Pausing", "PauseCommitted", "Paused", "Resumed", "Completed"]
+        self.assertEqual([reason for reason in job.events() if reason in story], story)
         self.check_losses(job)
 
     def test_a_cancelled_job_leaves_nothing_running(self):
