@@ -23,6 +23,7 @@ struct GetOptions {
   std::string output = {};  // "", "wide", "json", "yaml" or "name"
   bool watch = false;
   bool no_headers = false;
+  bool bare_names = false;  // a word that is no kind may be the name of a TrainingJob
 };
 
 Task<Result<int>> get_objects(Program& program, Access access, GetOptions options,

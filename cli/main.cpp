@@ -1,4 +1,5 @@
 // amdahl: the command line. What it does is in command_line.cpp and one file a verb.
+#include <sys/ioctl.h>
 #include <unistd.h>
 
 #include <cerrno>
@@ -37,6 +38,21 @@ bool confirm(std::string_view question) {
   return answer == "y" || answer == "Y" || answer == "yes";
 }
 
+cli::ScreenSize screen_size() {
+  cli::ScreenSize size;
+  winsize window{};
+  if (::ioctl(STDOUT_FILENO, TIOCGWINSZ, &window) != 0) return size;
+  if (window.ws_col > 0) size.columns = window.ws_col;
+  if (window.ws_row > 0) size.rows = window.ws_row;
+  return size;
+}
+
+// kubectl finds it as a plugin under this name.
+std::string called_as(const char* first_word) {
+  const std::string file = std::filesystem::path(first_word).filename().string();
+  return file == "kubectl-amdahl" ? "kubectl amdahl" : "amdahl";
+}
+
 // It is installed beside this program.
 std::string shim_path() {
   std::error_code none;
@@ -54,9 +70,11 @@ int main(int argc, char** argv) {
                        .terminal = {.out = [](std::string_view text) { write_all(stdout, text); },
                                     .err = [](std::string_view text) { write_all(stderr, text); },
                                     .live = ::isatty(STDOUT_FILENO) == 1,
+                                    .size = screen_size,
                                     .input = read_input,
                                     .confirm = confirm},
                        .exit_at_once = [] { std::_Exit(cli::kFailed); },
-                       .shim = shim_path()};
+                       .shim = shim_path(),
+                       .called = called_as(argc > 0 ? argv[0] : "amdahl")};
   return cli::run(program, {argv, static_cast<std::size_t>(argc)});
 }

@@ -39,7 +39,7 @@ ARROWS = {
                       "local/apiserver/journal", "local/apiserver/rules", "local/apiserver/core",
                       "local/apiserver/kinds", "operator/controller", "operator/kube", "base"),
     "runtime/launch": ("operator/api", "base"),
-    "cli": ("local/cluster", "operator/controller", "operator/kube", "base"),
+    "cli": ("local/cluster", "operator/api", "operator/controller", "operator/kube", "base"),
     "examples": ("operator/controller", "operator/kube", "base"),
     "tests/kit": ("operator/controller", "operator/kube", "base"),
     "tools/crds": ("operator/api", "operator/kube", "base"),
