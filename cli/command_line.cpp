@@ -90,11 +90,17 @@ void add_verbs(CLI::App& app, Program& program, Action& action) {
   add_version(app, program, action);
 }
 
+// A verb is known here; what stands after it, the cluster knows.
+int complete(Program& program, const CLI::App& app, std::span<const char* const> words) {
+  if (words.size() != 1) return complete_words(program, words);
+  for (const CLI::App* verb : app.get_subcommands([](const CLI::App*) { return true; }))
+    if (verb->get_name().starts_with(words.front())) program.terminal.out(verb->get_name() + "\n");
+  return kDone;
+}
+
 }  // namespace
 
 int run(Program& program, std::span<const char* const> words) {
-  if (words.size() > 1 && std::string_view(words[1]) == kCompleteVerb)
-    return complete_words(program, words.subspan(2));
   Action action;
   CLI::App app("Amdahl: training jobs on Kubernetes, and a cluster on this machine to try them.",
                "amdahl");
@@ -103,6 +109,8 @@ int run(Program& program, std::span<const char* const> words) {
   app.set_help_flag("-h,--help", "show this text");
   app.get_formatter()->column_width(34);
   add_verbs(app, program, action);
+  if (words.size() > 1 && std::string_view(words[1]) == kCompleteVerb)
+    return complete(program, app, words.subspan(2));
   try {
     app.parse(static_cast<int>(words.size()), words.data());
   } catch (const CLI::ParseError& error) {

@@ -15,7 +15,7 @@ struct GetVerb {
 
 Result<int> get(Program& program, const GetVerb& verb) {
   GetOptions options = verb.get;
-  if (options.words.empty()) options.words = {"trainingjobs.amdahl.dev"};
+  if (options.words.empty()) options.words = {std::string(kJobsWord)};
   options.bare_names = !options.words.front().contains('/') && !options.words.front().contains(',');
   TRY(const auto targets, parse_targets(options.words));
   TRY(const auto config, find_cluster(program, verb.access));

@@ -57,7 +57,10 @@ class Getter {
   Task<Result<void>> choose(const Target& target) {
     names_ = target.names;
     auto found = co_await find_resource(discovery_, target.type);
-    const bool job = !found && found.error().code == Errc::kNotFound && options_.bare_names;
+    const bool missing = !found && found.error().code == Errc::kNotFound;
+    if (missing && target.type == kJobsWord)
+      co_return std::unexpected<Error>(co_await job_not_found(access_, ""));
+    const bool job = missing && options_.bare_names && !options_.all_namespaces;
     if (!found && !job) co_return std::unexpected<Error>(std::move(found).error());
     resource_ = job ? kTrainingJobs : *std::move(found);
     if (!job) co_return Result<void>{};

@@ -15,6 +15,9 @@
 
 namespace amdahl::cli {
 
+// What `get` without a word means.
+inline constexpr std::string_view kJobsWord = "trainingjobs.amdahl.dev";
+
 struct GetOptions {
   std::vector<std::string> words = {};
   bool all_namespaces = false;

@@ -77,7 +77,7 @@ class Explainer {
     return status_.attempt == 1 ? "1 attempt" : fmt::format("{} attempts", status_.attempt);
   }
   std::string command(std::string_view words) const {
-    return fmt::format("{} {}", seen_.called, words);
+    return fmt::format("{} {} -n {}", seen_.called, words, told_.ns);
   }
   void evidence(std::string_view text) {
     if (!text.empty()) told_.evidence.push_back(one_line(text));

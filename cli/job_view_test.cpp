@@ -97,7 +97,7 @@ Outlook:     the same again will fail the same way
 Evidence:    trying again is pointless
 Evidence:    KeyError: 'labels'
 Next:        Fix train.py.
-Next:        amdahl logs llama-2-1
+Next:        amdahl logs llama-2-1 -n research
 )");
   const Explanation gone = explain(seen(failed_job()));
   CHECK(gone.next == std::vector<std::string>{"Fix train.py."});

@@ -130,8 +130,9 @@ std::string asked_text(Wish wish, const TrainingJob& job, const std::string& cal
   static constexpr Words words[] = {
       {"pause", "Paused"}, {"resume", "Running"}, {"cancel", "Finished"}};
   const Words& row = words[static_cast<std::size_t>(wish)];
-  return fmt::format("{}: {} asked for ('{} wait {} --for={}' waits for it)", job.metadata.name,
-                     row.asked, called, job.metadata.name, row.goal);
+  return fmt::format("{}: {} asked for ('{} wait {} -n {} --for={}' waits for it)",
+                     job.metadata.name, row.asked, called, job.metadata.name, job.metadata.ns,
+                     row.goal);
 }
 
 WishVerdict judge(Wish wish, std::int64_t generation, const TrainingJob& job) {

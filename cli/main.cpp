@@ -8,8 +8,10 @@
 #include <filesystem>
 #include <iostream>
 #include <string>
+#include <vector>
 
 #include "cli/command_line.hpp"
+#include "cli/complete.hpp"
 
 namespace {
 using namespace amdahl;
@@ -47,10 +49,12 @@ cli::ScreenSize screen_size() {
   return size;
 }
 
-// kubectl finds it as a plugin under this name.
-std::string called_as(const char* first_word) {
-  const std::string file = std::filesystem::path(first_word).filename().string();
-  return file == "kubectl-amdahl" ? "kubectl amdahl" : "amdahl";
+// kubectl finds it as a plugin under these names, the second to complete words of the first.
+constexpr std::string_view kPlugin = "kubectl-amdahl";
+constexpr std::string_view kPluginCompletion = "kubectl_complete-amdahl";
+
+std::string file_of(const char* first_word) {
+  return std::filesystem::path(first_word).filename().string();
 }
 
 // It is installed beside this program.
@@ -64,6 +68,7 @@ std::string shim_path() {
 
 int main(int argc, char** argv) {
   RealClock clock;
+  const std::string file = argc > 0 ? file_of(argv[0]) : "amdahl";
   cli::Program program{.clock = clock,
                        .seed = static_cast<std::uint64_t>(clock.wall().time_since_epoch().count()),
                        .environment = kube::process_environment(),
@@ -75,6 +80,8 @@ int main(int argc, char** argv) {
                                     .confirm = confirm},
                        .exit_at_once = [] { std::_Exit(cli::kFailed); },
                        .shim = shim_path(),
-                       .called = called_as(argc > 0 ? argv[0] : "amdahl")};
-  return cli::run(program, {argv, static_cast<std::size_t>(argc)});
+                       .called = file == kPlugin ? "kubectl amdahl" : "amdahl"};
+  std::vector<const char*> words(argv, argv + argc);
+  if (file == kPluginCompletion) words.insert(words.begin() + 1, cli::kCompleteVerb.data());
+  return cli::run(program, words);
 }
