@@ -100,7 +100,7 @@ std::string fish_script(const std::vector<VerbWords>& all) {
   for (const std::string_view verb : job_verbs())
     text += fmt::format(
         "complete -c amdahl -f -n '__fish_seen_subcommand_from {}' -a "
-        "'(amdahl __complete (commandline -opc)[2..] (commandline -ct) 2>/dev/null)'\n",
+        "'(amdahl __complete (commandline -opc)[2..-1] (commandline -ct) 2>/dev/null)'\n",
         verb);
   return text;
 }

@@ -63,7 +63,7 @@ class Changer {
   }
 
   Task<Result<void>> wait(const Asked& one, Monotonic deadline) {
-    static constexpr std::string_view goals[] = {"paused", "running", "cancelled"};
+    static constexpr std::string_view kGoals[] = {"paused", "running", "cancelled"};
     const auto verdict = [this, &one](const TrainingJob& job) -> std::optional<WaitEnd> {
       WishVerdict said = judge(wish_, one.generation, job);
       if (said.open) return std::nullopt;
@@ -71,7 +71,7 @@ class Changer {
     };
     const auto code = co_await wait_for_job(
         program_, access_, one.name, verdict,
-        {.what = std::string(goals[static_cast<std::size_t>(wish_)]), .deadline = deadline});
+        {.what = std::string(kGoals[static_cast<std::size_t>(wish_)]), .deadline = deadline});
     if (!code) co_return handle(code.error());
     worst(*code);
     co_return Result<void>{};

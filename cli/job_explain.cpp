@@ -258,7 +258,7 @@ std::string pause_text(const api::PauseStatus& pause) {
     case api::PauseOutcome::kRefused:
       return "refused, the job runs on" + why;
   }
-  return why;
+  return "";
 }
 
 std::string cause_text(const api::Cause& cause) {

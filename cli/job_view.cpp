@@ -151,6 +151,7 @@ WallTime time_of(const kube::Event& event) {
 
 std::vector<const kube::Event*> newest_events(const JobSeen& seen, std::size_t count_max) {
   std::vector<const kube::Event*> events;
+  events.reserve(seen.events.size());
   for (const kube::Event& event : seen.events) events.push_back(&event);
   std::ranges::sort(events, [](const kube::Event* a, const kube::Event* b) {
     return std::pair(time_of(*a), a->metadata.name) < std::pair(time_of(*b), b->metadata.name);

@@ -127,9 +127,9 @@ std::string asked_text(Wish wish, const TrainingJob& job, const std::string& cal
     std::string_view asked;
     std::string_view goal;
   };
-  static constexpr Words words[] = {
+  static constexpr Words kWords[] = {
       {"pause", "Paused"}, {"resume", "Running"}, {"cancel", "Finished"}};
-  const Words& row = words[static_cast<std::size_t>(wish)];
+  const Words& row = kWords[static_cast<std::size_t>(wish)];
   return fmt::format("{}: {} asked for ('{} wait {} -n {} --for={}' waits for it)",
                      job.metadata.name, row.asked, called, job.metadata.name, job.metadata.ns,
                      row.goal);

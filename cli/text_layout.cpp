@@ -55,26 +55,27 @@ std::string short_span(std::chrono::seconds span) {
     std::int64_t seconds = 1;
     char name = 's';
   };
-  static constexpr std::array<Unit, 4> units = {{{86'400, 'd'}, {3'600, 'h'}, {60, 'm'}, {1, 's'}}};
+  static constexpr std::array<Unit, 4> kUnits = {
+      {{86'400, 'd'}, {3'600, 'h'}, {60, 'm'}, {1, 's'}}};
   const std::int64_t total = std::max<std::int64_t>(0, span.count());
   if (total < 120) return fmt::format("{}s", total);
-  for (std::size_t i = 0; i + 1 < units.size(); ++i) {
-    if (total < units[i].seconds) continue;
-    const std::int64_t rest = total % units[i].seconds / units[i + 1].seconds;
-    std::string text = fmt::format("{}{}", total / units[i].seconds, units[i].name);
-    return rest == 0 ? text : text + fmt::format("{}{}", rest, units[i + 1].name);
+  for (std::size_t i = 0; i + 1 < kUnits.size(); ++i) {
+    if (total < kUnits[i].seconds) continue;
+    const std::int64_t rest = total % kUnits[i].seconds / kUnits[i + 1].seconds;
+    std::string text = fmt::format("{}{}", total / kUnits[i].seconds, kUnits[i].name);
+    return rest == 0 ? text : text + fmt::format("{}{}", rest, kUnits[i + 1].name);
   }
   return fmt::format("{}s", total);
 }
 
 std::string short_count(double value) {
-  static constexpr std::array<std::string_view, 5> names = {"", "k", "M", "G", "T"};
+  static constexpr std::array<std::string_view, 5> kNames = {"", "k", "M", "G", "T"};
   std::size_t name = 0;
-  while (std::abs(value) >= 9'999.5 && name + 1 < names.size()) {
+  while (std::abs(value) >= 9'999.5 && name + 1 < kNames.size()) {
     value /= 1'000;
     ++name;
   }
-  return name == 0 ? fmt::format("{:.0f}", value) : fmt::format("{:.1f}{}", value, names[name]);
+  return name == 0 ? fmt::format("{:.0f}", value) : fmt::format("{:.1f}{}", value, kNames[name]);
 }
 
 void Columns::add(std::vector<std::string> cells) {

@@ -8,13 +8,13 @@
 namespace amdahl::cli {
 
 std::optional<std::string> explicit_job(std::string_view word) {
-  static constexpr std::array<std::string_view, 6> prefixes = {"tj/",
-                                                               "trainingjob/",
-                                                               "trainingjobs/",
-                                                               "job/",
-                                                               "trainingjob.amdahl.dev/",
-                                                               "trainingjobs.amdahl.dev/"};
-  for (const std::string_view prefix : prefixes)
+  static constexpr std::array<std::string_view, 6> kPrefixes = {"tj/",
+                                                                "trainingjob/",
+                                                                "trainingjobs/",
+                                                                "job/",
+                                                                "trainingjob.amdahl.dev/",
+                                                                "trainingjobs.amdahl.dev/"};
+  for (const std::string_view prefix : kPrefixes)
     if (word.starts_with(prefix)) return std::string(word.substr(prefix.size()));
   return std::nullopt;
 }
