@@ -41,11 +41,10 @@ void take_value(CompletionQuery& query, std::string_view flag, std::string_view 
 Task<Result<int>> print_names(Program& program, Access access, const CompletionQuery& query) {
   CO_TRY(const auto list,
          co_await kube::Api<JobName>(access.client).list({.ns = access.ns, .limit = kNamesMax}));
-  for (const JobName& job : list.items) {
-    const std::string& name = job.metadata.name;
-    if (name.starts_with(query.begin) && std::ranges::find(query.typed, name) == query.typed.end())
-      program.terminal.out(query.prefix + name + "\n");
-  }
+  std::vector<std::string> names;
+  names.reserve(list.items.size());
+  for (const JobName& job : list.items) names.push_back(job.metadata.name);
+  for (const std::string& word : offers(query, names)) program.terminal.out(word + "\n");
   co_return kDone;
 }
 
@@ -91,6 +90,18 @@ CompletionQuery completion_query(std::span<const char* const> words) {
     query.begin.erase(0, slash + 1);
   }
   return query;
+}
+
+std::vector<std::string> offers(const CompletionQuery& query,
+                                const std::vector<std::string>& names) {
+  constexpr std::string_view kPlain = "abcdefghijklmnopqrstuvwxyz0123456789-.";
+  std::vector<std::string> words;
+  for (const std::string& name : names) {
+    const bool plain = name.find_first_not_of(kPlain) == std::string::npos;
+    const bool typed = std::ranges::find(query.typed, name) != query.typed.end();
+    if (plain && !typed && name.starts_with(query.begin)) words.push_back(query.prefix + name);
+  }
+  return words;
 }
 
 int complete_words(Program& program, std::span<const char* const> words) {

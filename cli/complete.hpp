@@ -29,6 +29,11 @@ struct CompletionQuery {
 // What is asked for; pure.
 CompletionQuery completion_query(std::span<const char* const> words);
 
+// The words to offer for these names; pure. A name with anything but letters, digits, dots and
+// dashes is left out: shells expand what they are offered.
+std::vector<std::string> offers(const CompletionQuery& query,
+                                const std::vector<std::string>& names);
+
 int complete_words(Program& program, std::span<const char* const> words);
 
 }  // namespace amdahl::cli

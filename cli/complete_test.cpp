@@ -53,5 +53,14 @@ TEST_CASE("Completion looks where the command line looks") {
   CHECK(query.prefix == "tj/");
 }
 
+TEST_CASE("Completion offers what fits, and nothing that a shell would expand") {
+  const std::vector<const char*> words = {"pause", "llama-1", "lla"};
+  const std::vector<std::string> names = {"llama-1",       "llama-2", "other", "llama$(reboot)",
+                                          "llama`reboot`", "llama 3", "llama;"};
+  CHECK(offers(completion_query(words), names) == std::vector<std::string>{"llama-2"});
+  const std::vector<const char*> slash = {"logs", "tj/ot"};
+  CHECK(offers(completion_query(slash), names) == std::vector<std::string>{"tj/other"});
+}
+
 }  // namespace
 }  // namespace amdahl::cli

@@ -35,11 +35,11 @@ class Getter {
         discovery_(access_.client) {}
 
   Task<Result<int>> run(const std::vector<Target>& targets) {
-    if (options_.watch && (targets.size() > 1 || targets.front().names.size() > 1))
-      co_return fail(Errc::kInvalid, "--watch takes one kind, or one object");
     several_ = targets.size() > 1;
     for (const Target& target : targets) {
       CO_TRY(co_await choose(target));
+      if (options_.watch && (several_ || names_.size() > 1))
+        co_return fail(Errc::kInvalid, "--watch takes one kind, or one object");
       if (!names_.empty() && options_.all_namespaces && resource_.namespaced)
         co_return fail(Errc::kInvalid, "an object of a name is in one namespace; leave -A out");
       if (options_.output.empty() || options_.output == "wide")
@@ -57,18 +57,22 @@ class Getter {
   Task<Result<void>> choose(const Target& target) {
     names_ = target.names;
     auto found = co_await find_resource(discovery_, target.type);
-    const bool missing = !found && found.error().code == Errc::kNotFound;
+    if (found) {
+      resource_ = *std::move(found);
+      co_return Result<void>{};
+    }
+    const Error unknown = std::move(found).error();
+    const bool missing = unknown.code == Errc::kNotFound;
     if (missing && target.type == kJobsWord)
       co_return std::unexpected<Error>(co_await job_not_found(access_, ""));
-    const bool job = missing && options_.bare_names && !options_.all_namespaces;
-    if (!found && !job) co_return std::unexpected<Error>(std::move(found).error());
-    resource_ = job ? kTrainingJobs : *std::move(found);
-    if (!job) co_return Result<void>{};
+    if (!missing || !options_.bare_names || options_.all_namespaces)
+      co_return std::unexpected<Error>(unknown);
+    resource_ = kTrainingJobs;
     const std::string& name = target.type;
     const auto there = co_await kube::Api<TrainingJob>(access_.client).get(key_of(name));
     if (!there && there.error().code == Errc::kNotFound)
       co_return fail(Errc::kNotFound, "{}, and namespace {} has no TrainingJob of this name",
-                     found.error().context, access_.ns);
+                     unknown.context, access_.ns);
     if (!there) co_return std::unexpected<Error>(there.error());
     names_.insert(names_.begin(), name);
     co_return Result<void>{};
