@@ -45,8 +45,12 @@ class RankLogs {
     for (bool told = false;; told = true) {
       CO_TRY(pods_, co_await pods_now());
       ranks = chosen();
-      if (!ranks.empty()) break;
-      CO_TRY(co_await wait_for_start(missing(), told, deadline));
+      // The server shows an empty log of a pod without a node, and ends it at once.
+      const bool early = options_.log.follow && std::ranges::any_of(ranks, [](const RankPod& one) {
+                           return one.pod->spec.node.empty();
+                         });
+      if (!ranks.empty() && !early) break;
+      CO_TRY(co_await wait_for_start(early ? unbound() : missing(), told, deadline));
     }
     co_return options_.all_ranks ? co_await copy_all(std::move(ranks))
                                  : co_await copy_one(*ranks.front().pod, nullptr, deadline);
@@ -68,6 +72,10 @@ class RankLogs {
       return one.attempt != attempt || other;
     });
     return ranks;
+  }
+
+  std::string unbound() const {
+    return fmt::format("pods of TrainingJob {} have no node yet", options_.job);
   }
 
   std::string missing() const {

@@ -53,6 +53,22 @@ class RankLogs(JobTest):
         self.cluster.set_status("early", condition("Succeeded", True, "Completed"))
         self.assertIn("no pod", self.amdahl("logs", "early", "--attempt", "9", "-f", code=1))
 
+    def test_follow_waits_for_a_node(self):
+        self.submit("nodeless")
+        self.cluster.call("POST", PODS, {
+            "apiVersion": "v1", "kind": "Pod",
+            "metadata": {"name": "nodeless-1-0", "labels": {
+                "amdahl.dev/job": "nodeless", "amdahl.dev/attempt": "1", "amdahl.dev/rank": "0"}},
+            "spec": {"restartPolicy": "Never", "schedulerName": "nobody", "containers": [
+                {"name": "trainer", "image": "none", "command": ["echo", "bound"]}]}})
+        with self.started("logs", "nodeless", "-f") as lines:
+            self.assertIn("have no node yet; waiting", lines.process.stderr.readline())
+            self.cluster.call("POST", f"{PODS}/nodeless-1-0/binding", {
+                "apiVersion": "v1", "kind": "Binding", "metadata": {"name": "nodeless-1-0"},
+                "target": {"apiVersion": "v1", "kind": "Node", "name": "local-0"}})
+            self.assertEqual(lines.end(), 0)
+        self.assertEqual(lines.seen, ["bound"])
+
     def test_neither_pod_nor_job(self):
         said = self.amdahl("logs", "nobody", code=1)
         self.assertRegex(said, 'nobody.*no TrainingJob "nobody"')
