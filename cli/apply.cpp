@@ -5,13 +5,13 @@
 #include "cli/cluster_access.hpp"
 #include "cli/manifests.hpp"
 #include "cli/resource_names.hpp"
+#include "cli/training_jobs.hpp"
 #include "cli/verbs.hpp"
 #include "operator/kube/api.hpp"
 
 namespace amdahl::cli {
 namespace {
 
-constexpr std::string_view kManager = "amdahl";
 constexpr int kNewKindTries = 50;
 constexpr std::chrono::milliseconds kNewKindPause{200};
 

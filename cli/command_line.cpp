@@ -1,8 +1,10 @@
 #include "cli/command_line.hpp"
 
 #include <CLI/CLI.hpp>
+#include <cctype>
 #include <sstream>
 
+#include "cli/complete.hpp"
 #include "cli/verbs.hpp"
 
 namespace amdahl::cli {
@@ -11,9 +13,33 @@ namespace {
 constexpr std::string_view kFooter =
     "Examples:\n"
     "  amdahl local up                     a cluster on this machine, for your user only\n"
-    "  amdahl get pods -A                  what runs in it\n"
-    "  amdahl apply -f job.yaml            create or change objects\n"
-    "\nExit codes: 0 done, 1 failed, 2 wrong usage, 3 not running (local status).\n";
+    "  amdahl submit job.yaml -w           start a training job and follow it\n"
+    "  amdahl diagnose llama-ft            why it failed or waits\n"
+    "  amdahl get pods -A                  whatever else runs\n"
+    "\nExit codes: 0 done, 1 failed, 2 wrong usage, 3 not running (local status), 4 time was up\n"
+    "(wait, and --wait of pause, resume and cancel).\n"
+    "Called as kubectl-amdahl it is a plugin: 'kubectl amdahl get'.\n";
+
+// Help as it reads where the program is called by another name.
+std::string as_called(std::string text, const std::string& called) {
+  constexpr std::string_view kName = "amdahl";
+  if (called == kName) return text;
+  const auto in_word = [](unsigned char c) {
+    return std::isalnum(c) != 0 || c == '-' || c == '_' || c == '/' || c == '.';
+  };
+  std::string result;
+  for (std::size_t at = 0; at < text.size();) {
+    const std::size_t found = std::min(text.find(kName, at), text.size());
+    result += text.substr(at, found - at);
+    at = found + kName.size();
+    if (found == text.size()) break;
+    const bool whole =
+        (found == 0 || !in_word(text[found - 1])) && at < text.size() && text[at] == ' ';
+    const bool done = result.ends_with("kubectl ");
+    result += whole && !done ? called : kName;
+  }
+  return result;
+}
 
 // "amdahl local up" of the innermost verb that was named.
 std::string full_name(const CLI::App& app) {
@@ -31,11 +57,11 @@ int refuse(Program& program, const CLI::App& app, const CLI::ParseError& error) 
   std::ostringstream ignored;
   if (error.get_exit_code() == 0) {  // --help is an exception of CLI11 too
     app.exit(error, out, ignored);
-    program.terminal.out(out.str());
+    program.terminal.out(as_called(out.str(), program.called));
     return kDone;
   }
-  program.terminal.err(std::string("amdahl: ") + error.what() + "\nSee '" + full_name(app) +
-                       " --help'.\n");
+  program.terminal.err(std::string("amdahl: ") + error.what() + "\nSee '" +
+                       as_called(full_name(app), program.called) + " --help'.\n");
   return kWrongUsage;
 }
 
@@ -43,6 +69,33 @@ int finish(Program& program, const Result<int>& result) {
   if (result) return *result;
   program.terminal.err("amdahl: " + result.error().context + "\n");
   return kFailed;
+}
+
+// In the order of the help text: what a training job goes through, then everything else.
+void add_verbs(CLI::App& app, Program& program, Action& action) {
+  add_submit(app, program, action);
+  add_get(app, program, action);
+  add_describe(app, program, action);
+  add_diagnose(app, program, action);
+  add_logs(app, program, action);
+  add_pause(app, program, action);
+  add_resume(app, program, action);
+  add_cancel(app, program, action);
+  add_wait(app, program, action);
+  add_top(app, program, action);
+  add_local(app, program, action);
+  add_apply(app, program, action);
+  add_delete(app, program, action);
+  add_completion(app, program, action);
+  add_version(app, program, action);
+}
+
+// A verb is known here; what stands after it, the cluster knows.
+int complete(Program& program, const CLI::App& app, std::span<const char* const> words) {
+  if (words.size() != 1) return complete_words(program, words);
+  for (const CLI::App* verb : app.get_subcommands([](const CLI::App*) { return true; }))
+    if (verb->get_name().starts_with(words.front())) program.terminal.out(verb->get_name() + "\n");
+  return kDone;
 }
 
 }  // namespace
@@ -55,13 +108,9 @@ int run(Program& program, std::span<const char* const> words) {
   app.footer(std::string(kFooter));
   app.set_help_flag("-h,--help", "show this text");
   app.get_formatter()->column_width(34);
-  add_local(app, program, action);
-  add_apply(app, program, action);
-  add_get(app, program, action);
-  add_delete(app, program, action);
-  add_logs(app, program, action);
-  add_completion(app, program, action);
-  add_version(app, program, action);
+  add_verbs(app, program, action);
+  if (words.size() > 1 && std::string_view(words[1]) == kCompleteVerb)
+    return complete(program, app, words.subspan(2));
   try {
     app.parse(static_cast<int>(words.size()), words.data());
   } catch (const CLI::ParseError& error) {

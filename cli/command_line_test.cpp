@@ -30,9 +30,24 @@ Said say(std::vector<const char*> words) {
 }
 
 TEST_CASE("Every verb has help with an example") {
-  const std::vector<std::vector<const char*>> verbs = {
-      {},        {"local", "up"}, {"local", "status"}, {"local", "down"}, {"local", "reset"},
-      {"apply"}, {"get"},         {"delete"},          {"logs"},          {"completion"}};
+  const std::vector<std::vector<const char*>> verbs = {{},
+                                                       {"local", "up"},
+                                                       {"local", "status"},
+                                                       {"local", "down"},
+                                                       {"local", "reset"},
+                                                       {"apply"},
+                                                       {"get"},
+                                                       {"delete"},
+                                                       {"logs"},
+                                                       {"completion"},
+                                                       {"submit"},
+                                                       {"describe"},
+                                                       {"diagnose"},
+                                                       {"pause"},
+                                                       {"resume"},
+                                                       {"cancel"},
+                                                       {"wait"},
+                                                       {"top"}};
   for (std::vector<const char*> words : verbs) {
     words.push_back("--help");
     const Said said = say(words);
@@ -49,8 +64,17 @@ TEST_CASE("Every verb has help with an example") {
 }
 
 TEST_CASE("A wrong command line is refused with its own exit code") {
-  for (const std::vector<const char*>& words : std::vector<std::vector<const char*>>{
-           {}, {"nonsense"}, {"local"}, {"local", "up", "--nodes", "0"}, {"get"}, {"logs"}}) {
+  for (const std::vector<const char*>& words :
+       std::vector<std::vector<const char*>>{{},
+                                             {"nonsense"},
+                                             {"local"},
+                                             {"local", "up", "--nodes", "0"},
+                                             {"logs"},
+                                             {"describe"},
+                                             {"wait", "llama"},
+                                             {"wait", "llama", "--for=Sometime"},
+                                             {"pause", "llama", "--wait", "--timeout", "soon"},
+                                             {"top", "-o", "name"}}) {
     const Said said = say(words);
     CHECK(said.code == kWrongUsage);
     CHECK_THAT(said.err, Catch::StartsWith("amdahl: ") && Catch::Contains("--help"));
@@ -63,6 +87,26 @@ TEST_CASE("A verb that fails says so on standard error") {
   CHECK(said.code == kFailed);
   CHECK_THAT(said.err, Catch::StartsWith("amdahl: ") && Catch::Contains("/nowhere/config"));
   CHECK(say({"local", "status"}).code == kNotRunning);
+}
+
+TEST_CASE("Help and advice use the name that the program was called by") {
+  ManualClock clock;
+  std::string out;
+  Program program{.clock = clock, .called = "kubectl amdahl"};
+  program.terminal.out = [&](std::string_view text) { out += text; };
+  const std::vector<const char*> words = {"/usr/bin/kubectl-amdahl", "get", "--help"};
+  CHECK(run(program, words) == kDone);
+  CHECK_THAT(out, Catch::Contains("Usage: kubectl amdahl get ") &&
+                      Catch::Contains("\n  kubectl amdahl get pods -A -o wide\n") &&
+                      Catch::Contains("'kubectl amdahl local up'") &&
+                      !Catch::Contains("kubectl kubectl") && !Catch::Contains("\n  amdahl "));
+}
+
+TEST_CASE("Completion is silent when there is no cluster") {
+  const Said said = say({"__complete", "describe", ""});
+  CHECK(said.code == kDone);
+  CHECK(said.out.empty());
+  CHECK(said.err.empty());
 }
 
 TEST_CASE("Words name kinds and objects as kubectl reads them") {

@@ -3,6 +3,7 @@
 #include <CLI/CLI.hpp>
 #include <memory>
 
+#include "cli/complete.hpp"
 #include "cli/verbs.hpp"
 
 namespace amdahl::cli {
@@ -30,6 +31,14 @@ void collect(const CLI::App& app, const std::string& path, std::vector<VerbWords
     collect(*app.get_subcommand(name), path.empty() ? name : path + " " + name, into);
 }
 
+// Of the path of words: "*\" describe\"|*\" get\"".
+std::string job_verb_cases() {
+  std::string cases;
+  for (const std::string_view verb : job_verbs())
+    cases += fmt::format("{}*\" {}\"", cases.empty() ? "" : "|", verb);
+  return cases;
+}
+
 // zsh reads it too, through bashcompinit.
 std::string bash_script(const std::vector<VerbWords>& all) {
   std::string text =
@@ -51,10 +60,18 @@ std::string bash_script(const std::vector<VerbWords>& all) {
   }
   text += "    esac\n  done\n  local words=\n" + cases +
           "  esac\n"
+          "  case \"$word $path\" in\n"
+          "    -*) ;;\n"
+          "    " +
+          job_verb_cases() +
+          ")\n"
+          "      words+=\" $(\"${COMP_WORDS[0]}\" __complete \"${COMP_WORDS[@]:1:COMP_CWORD}\" "
+          "2>/dev/null)\" ;;\n"
+          "  esac\n"
           "  COMPREPLY=($(compgen -W \"$words\" -- \"$word\"))\n"
           "  [[ ${#COMPREPLY[@]} -gt 0 ]] || COMPREPLY=($(compgen -f -- \"$word\"))\n"
           "}\n"
-          "complete -o filenames -F _amdahl amdahl\n";
+          "complete -o filenames -F _amdahl amdahl kubectl-amdahl\n";
   return text;
 }
 
@@ -79,6 +96,12 @@ std::string fish_script(const std::vector<VerbWords>& all) {
                           flag.starts_with("--") ? "-l" : "-s",
                           flag.substr(flag.find_first_not_of('-')));
   }
+  // The words before the one that is typed, then that one, which may be empty.
+  for (const std::string_view verb : job_verbs())
+    text += fmt::format(
+        "complete -c amdahl -f -n '__fish_seen_subcommand_from {}' -a "
+        "'(amdahl __complete (commandline -opc)[2..-1] (commandline -ct) 2>/dev/null)'\n",
+        verb);
   return text;
 }
 

@@ -13,28 +13,27 @@ struct GetVerb {
   GetOptions get = {};
 };
 
-Task<Result<int>> get_with(Program& program, Access access, const GetOptions& options) {
-  CO_TRY(const auto targets, parse_targets(options.words));
-  co_return co_await get_objects(program, std::move(access), options, targets);
-}
-
 Result<int> get(Program& program, const GetVerb& verb) {
-  TRY(parse_targets(verb.get.words));
+  GetOptions options = verb.get;
+  if (options.words.empty()) options.words = {std::string(kJobsWord)};
+  options.bare_names = !options.words.front().contains('/') && !options.words.front().contains(',');
+  TRY(const auto targets, parse_targets(options.words));
   TRY(const auto config, find_cluster(program, verb.access));
   return with_cluster(program, config, [&](Access access) {
-    return get_with(program, std::move(access), verb.get);
+    return get_objects(program, std::move(access), options, targets);
   });
 }
 
 }  // namespace
 
 void add_get(CLI::App& app, Program& program, Action& action) {
-  CLI::App* verb = app.add_subcommand("get", "Show objects, as columns or whole.");
+  CLI::App* verb =
+      app.add_subcommand("get", "Show training jobs or other objects, as columns or whole.");
   const auto options = std::make_shared<GetVerb>();
   GetOptions& get_options = options->get;
-  verb->add_option("what", get_options.words, "TYPE, TYPE NAME..., TYPE,TYPE or TYPE/NAME...")
-      ->type_name("")
-      ->required();
+  verb->add_option("what", get_options.words,
+                   "NAME... of TrainingJobs, or TYPE, TYPE NAME..., TYPE,TYPE or TYPE/NAME...")
+      ->type_name("");
   verb->add_flag("-A,--all-namespaces", get_options.all_namespaces, "of all namespaces");
   verb->add_option("-l,--selector", get_options.labels, "only objects with these labels")
       ->type_name("SELECTOR");
@@ -47,11 +46,12 @@ void add_get(CLI::App& app, Program& program, Action& action) {
   verb->add_flag("--no-headers", get_options.no_headers, "rows only");
   add_access_options(*verb, options->access);
   verb->footer(
+      "Without a word: the TrainingJobs of the namespace.\n"
       "A type is a resource, a short name or a kind, with its group if need be:\n"
       "pods, po, Pod, deployments.apps.\n" +
       access_help() +
       "\nExamples:\n  amdahl get pods -A -o wide\n  amdahl get pod llama-0 -o yaml\n"
-      "  amdahl get trainingjobs -n research -w\n");
+      "  amdahl get llama-ft -n research -w\n");
   verb->callback([&program, &action, options] {
     action = [&program, options] { return get(program, *options); };
   });

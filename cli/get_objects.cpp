@@ -2,10 +2,11 @@
 
 #include <nlohmann/json.hpp>
 
+#include "cli/object_text.hpp"
 #include "cli/table_text.hpp"
+#include "cli/training_jobs.hpp"
 #include "operator/kube/api.hpp"
 #include "operator/kube/watch_frames.hpp"
-#include "operator/kube/yaml_text.hpp"
 
 namespace amdahl::cli {
 namespace {
@@ -18,11 +19,6 @@ const Json::json_pointer kVersion("/metadata/resourceVersion");
 std::string text_at(const Json& object, const Json::json_pointer& path) {
   return object.contains(path) && object.at(path).is_string() ? object.at(path).get<std::string>()
                                                               : "";
-}
-
-// As UTF-8 whatever the strings hold.
-std::string json_text(const Json& object) {
-  return object.dump(4, ' ', false, Json::error_handler_t::replace);
 }
 
 Result<kube::Request> as_table(Result<kube::Request> request) {
@@ -39,12 +35,11 @@ class Getter {
         discovery_(access_.client) {}
 
   Task<Result<int>> run(const std::vector<Target>& targets) {
-    if (options_.watch && (targets.size() > 1 || targets.front().names.size() > 1))
-      co_return fail(Errc::kInvalid, "--watch takes one kind, or one object");
     several_ = targets.size() > 1;
     for (const Target& target : targets) {
-      CO_TRY(resource_, co_await find_resource(discovery_, target.type));
-      names_ = target.names;
+      CO_TRY(co_await choose(target));
+      if (options_.watch && (several_ || names_.size() > 1))
+        co_return fail(Errc::kInvalid, "--watch takes one kind, or one object");
       if (!names_.empty() && options_.all_namespaces && resource_.namespaced)
         co_return fail(Errc::kInvalid, "an object of a name is in one namespace; leave -A out");
       if (options_.output.empty() || options_.output == "wide")
@@ -58,6 +53,31 @@ class Getter {
   }
 
  private:
+  // A word that names no kind is the name of a TrainingJob.
+  Task<Result<void>> choose(const Target& target) {
+    names_ = target.names;
+    auto found = co_await find_resource(discovery_, target.type);
+    if (found) {
+      resource_ = *std::move(found);
+      co_return Result<void>{};
+    }
+    const Error unknown = std::move(found).error();
+    const bool missing = unknown.code == Errc::kNotFound;
+    if (missing && target.type == kJobsWord)
+      co_return std::unexpected<Error>(co_await job_not_found(access_, ""));
+    if (!missing || !options_.bare_names || options_.all_namespaces)
+      co_return std::unexpected<Error>(unknown);
+    resource_ = kTrainingJobs;
+    const std::string& name = target.type;
+    const auto there = co_await kube::Api<TrainingJob>(access_.client).get(key_of(name));
+    if (!there && there.error().code == Errc::kNotFound)
+      co_return fail(Errc::kNotFound, "{}, and namespace {} has no TrainingJob of this name",
+                     unknown.context, access_.ns);
+    if (!there) co_return std::unexpected<Error>(there.error());
+    names_.insert(names_.begin(), name);
+    co_return Result<void>{};
+  }
+
   std::string ns() const {
     return resource_.namespaced && !options_.all_namespaces ? access_.ns : "";
   }
@@ -149,10 +169,9 @@ class Getter {
     static const Json::json_pointer name_path("/metadata/name");
     if (options_.output == "name")
       program_.terminal.out(kind_word(resource_) + "/" + text_at(object, name_path) + "\n");
-    else if (options_.output == "yaml")
-      program_.terminal.out((options_.watch ? "---\n" : "") + kube::to_yaml(object));
     else
-      program_.terminal.out(json_text(object) + "\n");
+      program_.terminal.out((options_.watch && options_.output == "yaml" ? "---\n" : "") +
+                            object_text(object, options_.output));
   }
 
   bool tables() const { return options_.output.empty() || options_.output == "wide"; }

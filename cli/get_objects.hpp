@@ -15,6 +15,9 @@
 
 namespace amdahl::cli {
 
+// What `get` without a word means.
+inline constexpr std::string_view kJobsWord = "trainingjobs.amdahl.dev";
+
 struct GetOptions {
   std::vector<std::string> words = {};
   bool all_namespaces = false;
@@ -23,6 +26,7 @@ struct GetOptions {
   std::string output = {};  // "", "wide", "json", "yaml" or "name"
   bool watch = false;
   bool no_headers = false;
+  bool bare_names = false;  // a word that is no kind may be the name of a TrainingJob
 };
 
 Task<Result<int>> get_objects(Program& program, Access access, GetOptions options,

@@ -1,64 +1,86 @@
 #include <CLI/CLI.hpp>
 #include <memory>
 
-#include "cli/cluster_access.hpp"
+#include "cli/rank_logs.hpp"
+#include "cli/training_jobs.hpp"
 #include "cli/verbs.hpp"
-#include "operator/kube/api.hpp"
 
 namespace amdahl::cli {
 namespace {
 
-constexpr std::size_t kChunkBytes = std::size_t{32} << 10;
-
 struct LogsVerb {
   AccessOptions access = {};
-  std::string pod = {};
-  kube::LogOptions log = {};
+  std::string what = {};
+  RankLogOptions ranks = {};
 };
 
-Task<Result<int>> copy_log(Program& program, Access access, const LogsVerb& verb) {
-  std::string pod = verb.pod;
+std::string pod_name(std::string_view word) {
   for (const std::string_view prefix : {"pod/", "pods/", "po/"})
-    if (pod.starts_with(prefix)) pod.erase(0, prefix.size());
-  CO_TRY(auto stream,
-         co_await kube::open_logs(access.client, {.ns = access.ns, .name = pod}, verb.log));
-  std::vector<char> chunk(kChunkBytes);
-  for (;;) {
-    // A container that is silent is no error: only --follow can wait for long, and Ctrl-C ends it.
-    const Monotonic deadline = verb.log.follow
-                                   ? Monotonic::max()
-                                   : program.clock.monotonic() + access.client.options().deadline;
-    CO_TRY(const std::size_t count, co_await stream.body->read(chunk, deadline));
-    if (count == 0) co_return kDone;
-    program.terminal.out({chunk.data(), count});
-  }
+    if (word.starts_with(prefix)) return std::string(word.substr(prefix.size()));
+  return std::string(word);
+}
+
+// A pod of that name wins; flags that only a TrainingJob has leave no question.
+Task<Result<int>> show_logs(Program& program, Access access, const LogsVerb& verb) {
+  RankLogOptions ranks = verb.ranks;
+  ranks.job = job_name(verb.what);
+  if (explicit_job(verb.what) || ranks.rank || ranks.attempt || ranks.all_ranks)
+    co_return co_await show_rank_logs(program, access, std::move(ranks));
+  auto copied = co_await copy_log(program, access, pod_name(verb.what), ranks.log);
+  const bool no_pod = !copied && copied.error().code == Errc::kNotFound;
+  if (!no_pod || verb.what.contains('/')) co_return copied;
+  const auto job = co_await find_job(access, ranks.job);
+  if (job) co_return co_await show_rank_logs(program, access, std::move(ranks));
+  if (job.error().code != Errc::kNotFound) co_return std::unexpected<Error>(job.error());
+  co_return fail(Errc::kNotFound, "{}; {}", copied.error().context, job.error().context);
 }
 
 Result<int> logs(Program& program, const LogsVerb& verb) {
+  if (verb.ranks.rank && verb.ranks.all_ranks)
+    return fail(Errc::kInvalid, "give --rank or --all-ranks, one of them");
   TRY(const auto config, find_cluster(program, verb.access));
   return with_cluster(program, config,
-                      [&](Access access) { return copy_log(program, std::move(access), verb); });
+                      [&](Access access) { return show_logs(program, std::move(access), verb); });
 }
 
 }  // namespace
 
 void add_logs(CLI::App& app, Program& program, Action& action) {
-  CLI::App* verb = app.add_subcommand("logs", "Show what a container has written.");
+  CLI::App* verb = app.add_subcommand(
+      "logs", "Show what a rank of a training job, or any container, has written.");
   const auto options = std::make_shared<LogsVerb>();
-  verb->add_option("pod", options->pod, "name of the pod")->type_name("POD")->required();
-  verb->add_option("-c,--container", options->log.container, "which of the pod's containers")
+  kube::LogOptions& log = options->ranks.log;
+  verb->add_option("what", options->what, "name of a TrainingJob or of a pod")
+      ->type_name("JOB|POD")
+      ->required();
+  verb->add_option("-r,--rank", options->ranks.rank, "which node of the gang (default 0)")
+      ->type_name("R")
+      ->check(CLI::NonNegativeNumber.description(""));
+  verb->add_option("--attempt", options->ranks.attempt, "which attempt (default: the newest)")
+      ->type_name("N")
+      ->check(CLI::PositiveNumber.description(""));
+  verb->add_flag("--all-ranks", options->ranks.all_ranks, "of all ranks, [rank] before each line");
+  verb->add_option("-c,--container", log.container, "which of the pod's containers")
       ->type_name("NAME");
-  verb->add_flag("-f,--follow", options->log.follow, "go on until the container ends");
-  verb->add_flag("-p,--previous", options->log.previous, "of the container that ran before");
-  verb->add_flag("--timestamps", options->log.timestamps, "begin each line with its time");
-  verb->add_option("--tail", options->log.tail_lines, "only the last lines")
+  verb->add_flag("-f,--follow", log.follow, "go on until the container ends");
+  verb->add_flag("-p,--previous", log.previous, "of the container that ran before");
+  verb->add_flag("--timestamps", log.timestamps, "begin each line with its time");
+  verb->add_option("--tail", log.tail_lines, "only the last lines")
       ->type_name("N")
       ->check(CLI::NonNegativeNumber.description(""));
-  verb->add_option("--since", options->log.since_seconds, "only the last seconds")
+  verb->add_option("--since", log.since_seconds, "only the last seconds")
       ->type_name("S")
       ->check(CLI::PositiveNumber.description(""));
   add_access_options(*verb, options->access);
-  verb->footer(access_help() + "\nExample:\n  amdahl logs llama-0 -f --tail 20\n");
+  verb->footer(
+      "A pod of that name wins; tj/NAME or job/NAME is the TrainingJob, pod/NAME the pod. Of a\n"
+      "TrainingJob the trainer container is shown. --follow waits for a rank that has not "
+      "started,\n"
+      "and ends with its attempt.\n" +
+      access_help() +
+      "\nExamples:\n  amdahl logs llama-ft -f --tail 20\n  amdahl logs llama-ft --rank 3 --attempt "
+      "1\n"
+      "  amdahl logs tj/llama-ft --all-ranks\n");
   verb->callback([&program, &action, options] {
     action = [&program, options] { return logs(program, *options); };
   });

@@ -42,7 +42,7 @@ std::string text_in(const Json& object, const char* name) {
   return found == object.end() || !found->is_string() ? "" : found->get<std::string>();
 }
 
-Result<Manifest> manifest_of(Json object, const std::string& place) {
+Result<Manifest> manifest_of(Json object, const std::string& place, Names names) {
   if (!object.is_object()) return fail(Errc::kInvalid, "{}: not an object", place);
   Manifest manifest{.kind = text_in(object, "kind"), .place = place};
   const std::string api_version = text_in(object, "apiVersion");
@@ -55,30 +55,34 @@ Result<Manifest> manifest_of(Json object, const std::string& place) {
   const auto metadata = object.find("metadata");
   if (metadata != object.end() && metadata->is_object())
     manifest.key = {.ns = text_in(*metadata, "namespace"), .name = text_in(*metadata, "name")};
-  if (manifest.key.name.empty())
+  const bool made = names == Names::kMayBeMade && metadata != object.end() &&
+                    metadata->is_object() && !text_in(*metadata, "generateName").empty();
+  if (manifest.key.name.empty() && !made)
     return fail(Errc::kInvalid, "{}: {} has no metadata.name", place, manifest.kind);
   manifest.object = std::move(object);
   return manifest;
 }
 
-Result<void> add_object(Json object, const std::string& place, std::vector<Manifest>& into) {
+Result<void> add_object(Json object, const std::string& place, Names names,
+                        std::vector<Manifest>& into) {
   if (into.size() >= kManifestsMax)
     return fail(Errc::kTooLarge, "{}: more than {} objects", place, kManifestsMax);
   const bool list = object.is_object() && text_in(object, "kind").ends_with("List") &&
                     object.contains("items") && object["items"].is_array();
   if (!list) {
-    TRY(into.emplace_back(), manifest_of(std::move(object), place));
+    TRY(into.emplace_back(), manifest_of(std::move(object), place, names));
     return {};
   }
   std::size_t number = 0;
   for (Json& item : object["items"])
-    TRY(add_object(std::move(item), fmt::format("{}, item {}", place, ++number), into));
+    TRY(add_object(std::move(item), fmt::format("{}, item {}", place, ++number), names, into));
   return {};
 }
 
 }  // namespace
 
-Result<std::vector<Manifest>> parse_manifests(std::string_view text, const std::string& file) {
+Result<std::vector<Manifest>> parse_manifests(std::string_view text, const std::string& file,
+                                              Names names) {
   std::vector<Manifest> manifests;
   const std::vector<Piece> pieces = split_documents(text);
   for (std::size_t i = 0; i < pieces.size(); ++i) {
@@ -86,20 +90,20 @@ Result<std::vector<Manifest>> parse_manifests(std::string_view text, const std::
         pieces.size() == 1 ? file : fmt::format("{}, document from line {}", file, pieces[i].line);
     TRY(const auto node, kube::parse_yaml(pieces[i].text, place));
     if (node.kind == kube::YamlKind::kNull) continue;
-    TRY(add_object(kube::to_json(node), place, manifests));
+    TRY(add_object(kube::to_json(node), place, names, manifests));
   }
   if (manifests.empty()) return fail(Errc::kInvalid, "{}: there is no object in it", file);
   return manifests;
 }
 
 Result<std::vector<Manifest>> read_manifests(const Program& program,
-                                             const std::vector<std::string>& files) {
+                                             const std::vector<std::string>& files, Names names) {
   std::vector<Manifest> all;
   for (const std::string& file : files) {
     const bool standard = file == "-";
     TRY(const std::string text, standard ? program.terminal.input(kManifestBytesMax)
                                          : kube::read_file(file, kManifestBytesMax));
-    TRY(auto some, parse_manifests(text, standard ? "standard input" : file));
+    TRY(auto some, parse_manifests(text, standard ? "standard input" : file, names));
     for (Manifest& one : some) all.push_back(std::move(one));
   }
   return all;

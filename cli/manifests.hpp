@@ -29,10 +29,15 @@ struct Manifest {
   std::string place = {};  // "job.yaml, document 2", for messages
 };
 
-Result<std::vector<Manifest>> parse_manifests(std::string_view text, const std::string& file);
+// Whether an object may leave its name to the server (metadata.generateName).
+enum class Names : std::uint8_t { kGiven, kMayBeMade };
+
+Result<std::vector<Manifest>> parse_manifests(std::string_view text, const std::string& file,
+                                              Names names = Names::kGiven);
 // "-" is standard input.
 Result<std::vector<Manifest>> read_manifests(const Program& program,
-                                             const std::vector<std::string>& files);
+                                             const std::vector<std::string>& files,
+                                             Names names = Names::kGiven);
 
 // Where an object goes: its own namespace, or that of the command line; both must agree when the
 // latter was asked for.

@@ -20,11 +20,18 @@ inline constexpr int kDone = 0;
 inline constexpr int kFailed = 1;
 inline constexpr int kWrongUsage = 2;
 inline constexpr int kNotRunning = 3;  // local status
+inline constexpr int kTimedOut = 4;    // wait, and --wait of pause, resume and cancel
+
+struct ScreenSize {
+  std::size_t columns = 80;
+  std::size_t rows = 24;
+};
 
 struct Terminal {
   std::function<void(std::string_view)> out = {};  // standard output
   std::function<void(std::string_view)> err = {};  // standard error
   bool live = false;                               // standard output can be written over
+  std::function<ScreenSize()> size = {};           // of it, when it is live
   // All of standard input, up to that many bytes.
   std::function<Result<std::string>(std::size_t bytes_max)> input = {};
   // Asks a person; false when there is none.
@@ -39,6 +46,7 @@ struct Program {
   std::function<void()> exit_at_once = {};  // for a second Ctrl-C
   std::string shim = {};                    // the program that holds a container
   std::string launch = {};                  // amdahl-launch; empty: not installed
+  std::string called = "amdahl";            // what the user types, for help and advice
 };
 
 // What the command line asked for: runs after it was read, and gives the exit code.

@@ -3,16 +3,12 @@
 #include <algorithm>
 #include <nlohmann/json.hpp>
 
+#include "cli/text_layout.hpp"
+
 namespace amdahl::cli {
 namespace {
 
 constexpr std::size_t kGap = 3;
-
-// In characters, not bytes.
-std::size_t width_of(std::string_view text) {
-  return static_cast<std::size_t>(std::ranges::count_if(
-      text, [](char c) { return (static_cast<unsigned char>(c) & 0xc0U) != 0x80U; }));
-}
 
 // One line, and nothing that moves the cursor: the text is somebody else's.
 std::string cell_text(const Json& cell) {

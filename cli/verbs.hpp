@@ -17,6 +17,15 @@ void add_local_status(CLI::App& local, Program& program, Action& action);
 void add_local_down(CLI::App& local, Program& program, Action& action);
 void add_local_reset(CLI::App& local, Program& program, Action& action);
 
+void add_submit(CLI::App& app, Program& program, Action& action);
+void add_describe(CLI::App& app, Program& program, Action& action);
+void add_diagnose(CLI::App& app, Program& program, Action& action);
+void add_pause(CLI::App& app, Program& program, Action& action);
+void add_resume(CLI::App& app, Program& program, Action& action);
+void add_cancel(CLI::App& app, Program& program, Action& action);
+void add_wait(CLI::App& app, Program& program, Action& action);
+void add_top(CLI::App& app, Program& program, Action& action);
+
 void add_apply(CLI::App& app, Program& program, Action& action);
 void add_get(CLI::App& app, Program& program, Action& action);
 void add_delete(CLI::App& app, Program& program, Action& action);

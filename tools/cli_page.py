@@ -21,6 +21,7 @@ Generated from `amdahl --help` by `python3 tools/cli_page.py`; a test compares t
 | 1 | failed; standard error says `amdahl: ` and why |
 | 2 | the command line is wrong; nothing was done |
 | 3 | `local status`: no cluster runs |
+| 4 | `wait`, and `--wait` of `pause`, `resume` and `cancel`: time was up |
 
 Errors go to standard error, everything else to standard output.
 """

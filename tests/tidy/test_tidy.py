@@ -280,8 +280,7 @@ class Documents(unittest.TestCase):
             self.assertEqual(found(rule, docs__a_md=f"# A\n{good}\n", docs__b_c_md=page), [])
 
     def test_scenarios_that_are_named_are_there(self):
-        text = "| x | `lost.txt` |\n"
-        rule = documents.scenarios_named
+        text, rule = "| x | `lost.txt` |\n", documents.scenarios_named
         self.assertEqual(found(rule, docs__explanation__why_md=text), ["scenario"])
         there = {"docs/explanation/why.md": text, "operator/training/scenarios/lost.txt": ""}
         self.assertEqual(tree.check(tree.Tree(there), [rule]), [])

@@ -1,0 +1,14 @@
+// Whole objects as text. Pure. Failure: none; bytes that are no UTF-8 are replaced.
+#pragma once
+
+#include <string>
+#include <string_view>
+
+#include "base/fields.hpp"
+
+namespace amdahl::cli {
+
+// As "json" or "yaml", with a newline at the end.
+std::string object_text(const Json& object, std::string_view format);
+
+}  // namespace amdahl::cli
