@@ -63,8 +63,14 @@ class Torchrun(JobCase):
         self.assertEqual(ranks, [("0", "0"), ("1", "0"), ("2", "1"), ("3", "1")])
         self.assertGreater(status["gpuSeconds"]["held"], 0)
 
+    def test_all_examples_are_accepted(self):
+        names = [*ROOT.glob("examples/local-*.yaml"), ROOT / "examples/evaluation-lm-eval.yaml"]
+        self.assertEqual(len(names), 4)
+        for name in names:
+            self.assertIn("created", self.home.run("submit", name, "--dry-run").stdout)
+
     def test_a_killed_rank_restarts_the_gang_from_its_checkpoint(self):
-        job = self.start("killed", STEPS)
+        job = self.start("killed", STEPS, step_seconds=0.03)
         self.until_step(job, 50)
         os.kill(process_of_rank(job, 3), signal.SIGKILL)
         self.until(lambda: job.status()["attempt"] == 2, job, "attempt 2")
