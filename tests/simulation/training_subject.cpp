@@ -43,6 +43,8 @@ UserStep submit(std::int64_t at_ms, std::string_view name, int nodes, std::strin
                 Json more = Json::object()) {
   Json spec{{"runtime", "Torchrun"},
             {"nodes", nodes},
+            // By the wall clock, as Kubernetes' own deadlines: an hour's jump is an hour.
+            {"deadlines", {{"start", "6h"}}},
             {"restart", {{"backoff", "2s"}, {"backoffMax", "10s"}, {"maxFailures", 20}}},
             {"template",
              {{"spec",
