@@ -110,8 +110,8 @@ clean: ## remove what was built here (not the programs of tests/cluster)
 
 # Only what the demo runs, as it ships.
 .PHONY: demo
-demo: setup build/release/build.ninja ## a cluster in one process and a gang of pods on it
-	@ninja -C build/release -j$(JOBS) amdahl gang_controller
+demo: setup build/release/build.ninja ## torchrun on a cluster in one process, paused, resumed
+	@ninja -C build/release -j$(JOBS) amdahl amdahl-launch
 	@tools/demo build/release
 
 # Ninja runs CMake again by itself when a CMakeLists.txt changes; only presets need a push.

@@ -43,9 +43,22 @@ std::string joined(const std::vector<int>& slots) {
   return fmt::format("{}", fmt::join(slots, ","));
 }
 
+// Where amdahl-launch finds the token it reports with (operator/training/pod_template.cpp).
+constexpr std::string_view kReportFolder = "/var/run/amdahl";
+
 // Paths that a container can do without where nothing can be mounted.
 bool may_stay(std::string_view path) {
-  return path == "/dev/shm" || path == kTokenFolder;
+  return path == "/dev/shm" || path == kTokenFolder || path == kReportFolder;
+}
+
+// Where nothing can be mounted, the launcher is told where its token really is.
+void name_report_token(const PodEntry& entry, const Container& container, Variables& variables) {
+  for (const VolumeMount& mount : container.mounts) {
+    if (mount.path != kReportFolder) continue;
+    const std::string token = entry.folder.volume(mount.name) + "/token";
+    for (const char* name : {"AMDAHL_REPORT_TOKEN", "KUBEFLOW_TRAINER_SERVER_TOKEN"})
+      variables.emplace_back(name, token);
+  }
 }
 
 struct MountPlan {
@@ -155,6 +168,7 @@ CommandFacts command_facts(const PodEntry& entry, std::size_t index, const Kubel
                                                 : entry.folder.last_words(container.name, run));
   if (const auto slots = entry.gpus.find(container.name); slots != entry.gpus.end())
     facts.after.emplace_back("CUDA_VISIBLE_DEVICES", joined(slots->second));
+  if (!isolation.namespaces) name_report_token(entry, container, facts.after);
   if (!isolation.namespaces && !isolation.nss_wrapper.empty()) {
     facts.before.emplace_back("LD_PRELOAD", isolation.nss_wrapper);
     facts.before.emplace_back("NSS_WRAPPER_HOSTS", hosts_file);

@@ -21,21 +21,25 @@ bool selects(const PackedMap& selector, const PackedMap& labels) {
 }  // namespace
 
 std::string hosts_text(std::string_view own, std::string_view ns, const std::vector<HostPod>& pods,
-                       const std::vector<HostService>& services) {
+                       const std::vector<HostService>& services, HostsFor reader) {
   std::string text(own);
   if (!text.empty() && !text.ends_with('\n')) text += '\n';
+  const auto add = [&](std::string_view address, std::string_view names) {
+    fmt::format_to(std::back_inserter(text), "{} {}\n", address, names);
+    if (reader == HostsFor::kNssWrapper)
+      fmt::format_to(std::back_inserter(text), "::ffff:{} {}\n", address, names);
+  };
   for (const HostPod& pod : pods) {
     if (pod.address.empty()) continue;
-    fmt::format_to(std::back_inserter(text), "{} {}", pod.address, with_domains(pod.name, ns));
+    std::string names = with_domains(pod.name, ns);
     if (!pod.subdomain.empty())
-      text += " " + with_domains(fmt::format("{}.{}", pod.hostname, pod.subdomain), ns);
-    text += '\n';
+      names += " " + with_domains(fmt::format("{}.{}", pod.hostname, pod.subdomain), ns);
+    add(pod.address, names);
   }
   for (const HostService& service : services)
     for (const HostPod& pod : pods)
       if (!pod.address.empty() && selects(service.selector, pod.labels))
-        fmt::format_to(std::back_inserter(text), "{} {}\n", pod.address,
-                       with_domains(service.name, ns));
+        add(pod.address, with_domains(service.name, ns));
   return text;
 }
 

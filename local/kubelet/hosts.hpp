@@ -4,6 +4,7 @@
 // the addresses of all pods it selects. Each name also with .ns, .ns.svc and .ns.svc.cluster.local.
 #pragma once
 
+#include <cstdint>
 #include <string>
 #include <string_view>
 #include <vector>
@@ -24,8 +25,12 @@ struct HostService {
   PackedMap selector = {};  // empty: selects nothing
 };
 
+// libnss-wrapper has no answer to who asks for IPv6 and finds no such line; torch then gives up.
+enum class HostsFor : std::uint8_t { kMount, kNssWrapper };
+
 // The text of the file for one namespace; `own` are the machine's own lines, which come first.
 std::string hosts_text(std::string_view own, std::string_view ns, const std::vector<HostPod>& pods,
-                       const std::vector<HostService>& services);
+                       const std::vector<HostService>& services,
+                       HostsFor reader = HostsFor::kMount);
 
 }  // namespace amdahl::local

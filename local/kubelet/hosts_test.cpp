@@ -26,6 +26,13 @@ TEST_CASE("hosts_text() names pods, gang members and services") {
         "127.64.0.1 all all.ns all.ns.svc all.ns.svc.cluster.local\n");
 }
 
+TEST_CASE("hosts_text() has each address twice where libnss-wrapper reads it") {
+  const std::vector<HostPod> pods{{.name = "web", .hostname = "web", .address = "127.64.0.2"}};
+  CHECK(hosts_text("", "ns", pods, {}, HostsFor::kNssWrapper) ==
+        "127.64.0.2 web web.ns web.ns.svc web.ns.svc.cluster.local\n"
+        "::ffff:127.64.0.2 web web.ns web.ns.svc web.ns.svc.cluster.local\n");
+}
+
 TEST_CASE("GpuSlots gives each slot to one holder at a time") {
   GpuSlots slots(4);
   CHECK(slots.take("a", 1) == std::vector<int>{0});

@@ -187,7 +187,8 @@ void PodWorker::update_hosts(const std::string& ns) {
       services.push_back({.name = service->metadata.name, .selector = service->spec.selector});
   });
   std::ranges::sort(services, {}, &HostService::name);
-  const std::string text = hosts_text(context_.options.own_hosts, ns, pods, services);
+  const HostsFor reader = isolation_.namespaces ? HostsFor::kMount : HostsFor::kNssWrapper;
+  const std::string text = hosts_text(context_.options.own_hosts, ns, pods, services, reader);
   if (const auto written = replace_text(hosts_file(ns), text); !written)
     context_.log.warning("names of pods not written", {{"cause", written.error()}});
 }

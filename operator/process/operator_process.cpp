@@ -10,7 +10,9 @@ constexpr std::chrono::seconds kReportersEnd{5};  // for requests that are being
 controller::ManagerOptions manager_options(const OperatorOptions& options) {
   return {.election = options.election,
           .status = options.status,
-          .event_source = {.controller = "amdahl.dev/operator"},
+          // An event without an instance is refused.
+          .event_source = {.controller = "amdahl.dev/operator",
+                           .instance = options.election ? options.election->identity : "local"},
           .on_lost = options.on_lost};
 }
 

@@ -45,13 +45,19 @@ class Launcher:
         self._sent_at = -1.0
         self._phases: list[str] = []
         self._data_wait = 0.0
+        self._unsent: tuple | None = None  # the last step, while it waits for its turn
         self._received = b""
         self._listening = self._heard = self._stop = False
 
     def step(self, step: int, total: int | None, metrics: dict) -> None:
         now = self._clock()
         if now - self._sent_at < SEND_EVERY_SECONDS and step != total:
+            self._unsent = (step, total, metrics)
             return
+        self._send_step(step, total, metrics, now)
+
+    def _send_step(self, step: int, total: int | None, metrics: dict, now: float) -> None:
+        self._unsent = None
         message = {"type": "state", "step": int(step), "phase": self._phase()}
         if total is not None:
             message["total"] = int(total)
@@ -82,6 +88,8 @@ class Launcher:
         return self._stop
 
     def committed(self, step: int, path: str, size: int) -> None:
+        if self._unsent is not None:  # a checkpoint is never ahead of the steps that are known
+            self._send_step(*self._unsent, self._clock())
         self._send({"type": "committed", "step": int(step), "path": str(path)[:TEXT_MAX],
                     "bytes": int(size)})
 

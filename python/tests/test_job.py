@@ -86,6 +86,14 @@ class JobTest(unittest.TestCase):
         self.launcher.step(50, None, {})
         self.assertEqual([line["step"] for line in self.stand_in.lines()], [50])
 
+    def test_a_checkpoint_is_never_ahead_of_the_steps(self):
+        for n in range(1, 8):
+            self.launcher.step(n, 100, {"loss": n})
+        self.launcher.committed(7, "/c/7", 0)
+        self.launcher.committed(7, "/c/7", 0)
+        told = [(line["type"], line["step"]) for line in self.stand_in.lines()[1:]]
+        self.assertEqual(told, [("state", 1), ("state", 7), ("committed", 7), ("committed", 7)])
+
     def test_phases_nest_and_data_waits_ride_with_the_next_step(self):
         self.launcher.enter("Eval")
         self.launcher.enter("DataWait")
