@@ -72,6 +72,10 @@ simulate: setup build/release/build.ninja ## play SEEDS seeded failures per subj
 bench-embedded: setup ## only the embedded API server, beside kube-apiserver and etcd
 	@python3 tests/bench/embedded_run.py $(BENCH_EMBEDDED_ARGS)
 
+.PHONY: bench-reports
+bench-reports: setup ## 5,000 pods that report to the operator every five seconds
+	@python3 tests/bench/reports_run.py $(BENCH_REPORTS_ARGS)
+
 .PHONY: fuzz
 fuzz: setup build/fuzz/build.ninja ## run every fuzz target for T seconds: make fuzz T=60
 	@ninja -C build/fuzz -j$(JOBS) fuzzers

@@ -25,8 +25,8 @@ namespace amdahl::report {
 inline constexpr std::size_t kPodTokensMax = 16'384;
 inline constexpr std::chrono::minutes kPodTokenFor{10};
 inline constexpr std::chrono::seconds kWrongTokenFor{30};
-inline constexpr double kPodReviewsPerSecond = 50;
-inline constexpr double kPodReviewsBurst = 500;
+inline constexpr double kPodReviewsPerSecond = 250;  // 5,000 pods are known after half a minute
+inline constexpr double kPodReviewsBurst = 1'000;
 
 using TokenReview = std::function<Task<Result<kube::UserInfo>>(std::string token)>;
 // Asks the API server, for kReportAudience; the client outlives the function.

@@ -20,6 +20,11 @@ struct Running {
 // The one deadline that runs now, if it has a limit.
 std::optional<Running> running_deadline(const Situation& s) {
   if (!s.view.live()) return std::nullopt;
+  // Got there already, perhaps while nobody looked: the record is behind, and only it.
+  const bool admitted = api::is_true(s.status.conditions, api::condition::kAdmitted);
+  const bool running = api::is_true(s.status.conditions, api::condition::kRunning);
+  if (!admitted && s.view.whole() && s.view.bound == s.view.desired) return std::nullopt;
+  if (!running && s.view.whole() && s.view.running == s.view.desired) return std::nullopt;
   const Used used = used_time(s);
   const api::DeadlineSpec& limits = s.spec.deadlines;
   const auto of = [](const OptionalDuration& limit, std::int64_t seconds, std::string_view reason,
@@ -27,9 +32,9 @@ std::optional<Running> running_deadline(const Situation& s) {
     if (!limit.fixed) return std::nullopt;
     return Running{reason, what, limit.fixed->span, std::chrono::seconds{seconds}};
   };
-  if (api::is_true(s.status.conditions, api::condition::kRunning))
+  if (running)
     return of(limits.active, used.active_seconds, api::reason::kActiveDeadline, "trained for");
-  if (api::is_true(s.status.conditions, api::condition::kAdmitted))
+  if (admitted)
     return of(limits.start, used.start_seconds, api::reason::kStartDeadline,
               "had its nodes and did not start for");
   return of(limits.queue, used.queue_seconds, api::reason::kQueueDeadline, "waited for nodes for");

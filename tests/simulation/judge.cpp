@@ -133,11 +133,14 @@ std::vector<std::string> judge(const RunOptions& options, const RunResult& run,
   std::vector<std::string> found = run.violations;
   check_reference(reference, found);
   compare_counts(options, run, reference, found);
+  const auto general = options.subject->general;
+  const EndState is = general != nullptr ? general(run.end) : canonical(run.end);
+  const EndState should = general != nullptr ? general(reference.end) : canonical(reference.end);
   const auto essence = options.subject->essence;
   if (essence != nullptr && disturbances(options.plan) > 0) {
-    compare_end(essence(run.end), essence(reference.end), found);
+    compare_end(essence(is), essence(should), found);
   } else {
-    compare_end(canonical(run.end), canonical(reference.end), found);
+    compare_end(is, should, found);
   }
   return found;
 }

@@ -50,6 +50,8 @@ struct Subject {
   std::vector<UserStep> (*script)(Rng) = nullptr;
   std::vector<std::string> definitions = {};  // CRDs that are there from the start
   std::string monkey_edit = R"({"metadata":{"annotations":{"monkey":"was here"}}})";
+  // What depends on timing even without faults is left out of both ends; null: nothing does.
+  EndState (*general)(const EndState&) = nullptr;
   // For runs in which pods were killed: leaves out what then depends on when; null: compare all.
   EndState (*essence)(const EndState&) = nullptr;
 };

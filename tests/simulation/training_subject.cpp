@@ -27,6 +27,9 @@ class Trainings final : public Program {
   training::TrainingProgram program_;
 };
 
+constexpr std::string_view kAgain = "again";  // paused and resumed
+constexpr std::string_view kLeftover = " (ended, kept for its logs)";
+
 std::int64_t between(Rng& rng, std::int64_t low, std::int64_t high) {
   return low + static_cast<std::int64_t>(rng.below(static_cast<std::uint64_t>(high - low)));
 }
@@ -40,6 +43,8 @@ UserStep submit(std::int64_t at_ms, std::string_view name, int nodes, std::strin
                 Json more = Json::object()) {
   Json spec{{"runtime", "Torchrun"},
             {"nodes", nodes},
+            // By the wall clock, as Kubernetes' own deadlines: an hour's jump is an hour.
+            {"deadlines", {{"start", "6h"}}},
             {"restart", {{"backoff", "2s"}, {"backoffMax", "10s"}, {"maxFailures", 20}}},
             {"template",
              {{"spec",
@@ -60,8 +65,9 @@ UserStep edit(std::int64_t at_ms, std::string_view name, Json spec) {
 }
 
 // One that succeeds, one that fails at first, one that is paused, one that is created suspended and
-// resumed, one that is cancelled, and one that is deleted. Those in the middle hold until then, so
-// that the end does not depend on who was faster.
+// resumed, one that is paused and resumed, one that is cancelled, one that is deleted, and in some
+// worlds one that fails for good. Those in the middle hold until then, so that the end does not
+// depend on who was faster.
 std::vector<UserStep> script(Rng rng) {
   const auto early = [&] { return between(rng, 1'000, 40'000); };
   const auto later = [&] { return between(rng, 45'000, 100'000); };
@@ -75,7 +81,34 @@ std::vector<UserStep> script(Rng rng) {
   steps.push_back(edit(later(), "cancelled", {{"cancel", true}}));
   steps.push_back(submit(early(), "deleted", 1, "hold"));
   steps.push_back({.at_ms = later(), .method = "DELETE", .target = path("deleted")});
+  steps.push_back(submit(early(), kAgain, 2, "hold"));
+  const std::int64_t pause = later();
+  steps.push_back(edit(pause, kAgain, {{"suspend", true}}));
+  steps.push_back(edit(between(rng, pause + 100, 115'000), kAgain, {{"suspend", false}}));
+  if (rng.chance(0.3))
+    steps.push_back(
+        submit(early(), "doomed", 2, "fail-below=99", {{"restart", {{"maxFailures", 1}}}}));
   return steps;
+}
+
+// Whether the pause of this one was seen before it was taken back depends on who was faster: which
+// attempt runs in the end is left open, not that one does.
+EndState any_attempt(const EndState& all) {
+  const std::string prefix = fmt::format("pods {}/{}-", kNamespace, kAgain);
+  EndState named;
+  for (const auto& [id, text] : all) {
+    if (!id.starts_with(prefix)) {
+      named[id] = text;
+      continue;
+    }
+    const Json object = Json::parse(text, nullptr, false);
+    const std::string phase = object.value("/status/phase"_json_pointer, std::string());
+    const bool ended = phase == "Succeeded" || phase == "Failed";
+    const bool held = object["metadata"].contains("finalizers");
+    const std::string rank = id.substr(id.rfind('-') + 1);
+    named[fmt::format("{}*-{}{}", prefix, rank, ended && !held ? kLeftover : "")] += phase + " ";
+  }
+  return named;
 }
 
 // How each job ended, and that nothing of it is left but pods that have ended; which attempt it was
@@ -84,6 +117,10 @@ EndState essence(const EndState& all) {
   EndState left;
   for (const auto& [id, text] : all) {
     const Json object = Json::parse(text, nullptr, false);
+    if (!object.is_object()) {  // of any attempt
+      if (!id.ends_with(kLeftover)) left[id] = text;
+      continue;
+    }
     const std::string phase = object.value("/status/phase"_json_pointer, std::string());
     if (id.starts_with("pods ")) {
       const bool held = object["metadata"].contains("finalizers");
@@ -116,6 +153,7 @@ Subject training_subject() {
           .start = Trainings::start,
           .script = script,
           .definitions = {kPodGroups, api::training_job_crd().dump()},
+          .general = any_attempt,
           .essence = essence};
 }
 
