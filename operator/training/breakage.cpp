@@ -162,7 +162,9 @@ std::optional<Breakage> find_breakage(const Situation& s) {
   if (!looks_wrong(s)) return std::nullopt;
   Breakage broken{.missing = lost_pods(s)};
   const bool missing = !broken.missing.empty();
-  broken.diagnosis = at_least(diagnose(evidence_of(s, missing)), s, missing);
+  Diagnosis diagnosis = diagnose(evidence_of(s, missing));
+  if (diagnosis.too_early) return std::nullopt;
+  broken.diagnosis = at_least(std::move(diagnosis), s, missing);
   if (broken.diagnosis.advice == Advice::kCarryOn || !broken.diagnosis.root) return std::nullopt;
   // What is proven by pods that are there needs no live read.
   const bool proven = std::ranges::any_of(s.view.ranks, [](const PodSeen* pod) {

@@ -14,6 +14,7 @@ using api::ReportError;
 using api::ReportErrorKind;
 using api::ReportErrorSource;
 constexpr auto kNone = std::string_view::npos;
+constexpr std::int64_t kTerminated = 15;  // SIGTERM
 
 // "[rank3]: " or "[default3]:" as torchrun and torch put it before what a rank prints.
 std::string_view rank_prefix(std::string_view line) {
@@ -143,7 +144,8 @@ std::optional<ReportError> ErrorLines::read_traceback(std::string_view line) {
 }
 
 std::optional<ReportError> ErrorLines::read_summary(std::string_view line) {
-  if (line.starts_with("Root Cause (first observed failure):")) {
+  // Who was killed may stand among the others, when somebody who lost him was seen first.
+  if (line.starts_with("Failures:") || line.starts_with("Root Cause (first observed failure):")) {
     summary_left_ = kSummaryLinesMax;
     summary_rank_.reset();
     summary_signal_.reset();
@@ -154,6 +156,7 @@ std::optional<ReportError> ErrorLines::read_summary(std::string_view line) {
   std::string_view rest = trim(line);
   if (rest.starts_with("rank")) summary_rank_ = rank_after(rest, ": ");
   if (rest.starts_with("exitcode")) summary_signal_ = rank_after(rest, ": -");
+  if (summary_signal_ == kTerminated) summary_signal_.reset();  // torchrun's own doing
   if (!rest.starts_with("traceback") || !summary_signal_) return std::nullopt;
   summary_left_ = 0;
   rest.remove_prefix(std::min(rest.find(": ") + 2, rest.size()));

@@ -192,6 +192,22 @@ TEST_CASE("LogScanner reads who was killed from torchrun's summary") {
   CHECK(found[0].message == "Signal 9 (SIGKILL) received by PID 123");
 }
 
+TEST_CASE("LogScanner finds who was killed among the failures that torchrun saw later") {
+  const std::string other =
+      "[0]:\n  rank      : 4 (local_rank: 0)\n  exitcode  : 1 (pid: 122)\n  error_file: <N/A>\n"
+      "  traceback : To enable traceback see: https://pytorch.org/docs\n";
+  const auto entry = [](int signal) {
+    return "[1]:\n  rank      : 5 (local_rank: 1)\n  exitcode  : -" + std::to_string(signal) +
+           " (pid: 123)\n  error_file: <N/A>\n  traceback : Signal received by PID 123\n";
+  };
+  const auto found =
+      errors("Failures:\n" + entry(9) + "-----\nRoot Cause (first observed failure):\n" + other);
+  REQUIRE(found.size() == 1);
+  CHECK(found[0].kind == ReportErrorKind::kWorkerKilled);
+  CHECK(found[0].rank == 5);
+  CHECK(errors("Failures:\n" + entry(15)).empty());  // torchrun's own doing
+}
+
 TEST_CASE("LogScanner reads torchrun's error file") {
   const auto error = read_error_file(
       R"({"message": {"message": "ValueError: bad", "extraInfo": {"timestamp": "1"}}})");

@@ -49,7 +49,9 @@ void RankState::keep_metrics(const std::vector<api::ReportMetric>& metrics) {
 
 void RankState::log(const LogFact& fact, Moment at) {
   if (const auto* seen = std::get_if<ErrorSeen>(&fact)) {
-    if (error_) return;  // the first one
+    // The first one; but that a worker was killed is why the others lost it.
+    const bool killed = seen->error.kind == api::ReportErrorKind::kWorkerKilled;
+    if (error_ && (!killed || error_->kind == api::ReportErrorKind::kWorkerKilled)) return;
     error_ = seen->error;
     error_->at = at.wall;
     return;

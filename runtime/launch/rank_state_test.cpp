@@ -100,6 +100,16 @@ TEST_CASE("RankState keeps the first error until a step proves that it was survi
   }
 }
 
+TEST_CASE("RankState: a worker that was killed is why the others lost it") {
+  RankState state(Monotonic{});
+  state.log(exception("DistBackendError"), at(1s));
+  state.log(ErrorSeen{{.kind = ReportErrorKind::kWorkerKilled, .message = "Signal 9"}}, at(2s));
+  REQUIRE(state.error());
+  CHECK(state.error()->kind == ReportErrorKind::kWorkerKilled);
+  state.log(exception("ValueError"), at(3s));
+  CHECK(state.error()->message == "Signal 9");
+}
+
 TEST_CASE("RankState does not call half an hour without a sign of work Init") {
   RankState state(Monotonic{});
   state.started(Runtime::kPython, at(0s));

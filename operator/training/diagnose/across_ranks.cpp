@@ -18,6 +18,7 @@ constexpr seconds kEarlyExitUnreported{1800};
 constexpr std::int64_t kHangSecondsMin = 600;
 constexpr double kHangSteps = 30;
 constexpr std::size_t kRangesMax = 12;
+constexpr std::chrono::seconds kRootWait{5};
 
 WallTime effective_time(const Examined& examined) {
   const Finding& finding = *examined.finding;
@@ -54,6 +55,13 @@ std::vector<std::int32_t> ranks_where(std::span<const Examined> all, auto counts
   for (const Examined& one : all)
     if (counts(one)) ranks.push_back(one.pod->rank);
   return ranks;
+}
+
+// Whoever broke a connection may end a moment after those who noticed.
+bool may_be_too_early(const Finding& victim, WallTime now, std::span<const Examined> all) {
+  if (!victim.at || now - *victim.at >= kRootWait) return false;
+  return std::ranges::any_of(
+      all, [](const Examined& one) { return !one.finding && !one.end && !one.pod->gone; });
 }
 
 bool is_victim(const Finding& finding) {
@@ -168,6 +176,7 @@ std::optional<Root> find_root(const AttemptEvidence& attempt, std::span<const Ex
       return root;
     }
     Root root{.from = victim, .finding = *victim->finding};
+    root.too_early = may_be_too_early(root.finding, attempt.now, all);
     name_silent_ranks(root.finding, attempt, all);
     return root;
   }

@@ -31,6 +31,7 @@ std::vector<Examined> examine_all(const AttemptEvidence& attempt);
 struct Root {
   const Examined* from = nullptr;  // null: no pod is the root by itself
   Finding finding = {};
+  bool too_early = false;  // to blame who only lost a peer
 };
 std::optional<Root> find_root(const AttemptEvidence& attempt, std::span<const Examined> examined);
 

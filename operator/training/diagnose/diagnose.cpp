@@ -88,7 +88,8 @@ Diagnosis diagnose(const AttemptEvidence& attempt) {
                       .findings = findings_of(examined, *root),
                       .advice = root->finding.advice.value_or(row.advice),
                       .budget = row.budget,
-                      .at = root->finding.at};
+                      .at = root->finding.at,
+                      .too_early = root->too_early};
   if (!root->finding.over) diagnosis.advice = Advice::kCarryOn;
   if (root->finding.claimed) diagnosis.budget = Budget::kFailures;
   const bool on_request = std::ranges::any_of(attempt.pods, [](const PodEvidence& pod) {

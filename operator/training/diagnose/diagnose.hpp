@@ -59,6 +59,9 @@ struct Diagnosis {
   Budget budget = Budget::kNone;
   std::vector<std::string> avoid = {};  // nodes
   std::optional<WallTime> at = {};      // when the root was first observed
+  // Only ranks that lost a peer have ended, just now, and others run on: who was lost may be one of
+  // those, and end in a moment.
+  bool too_early = false;
 };
 
 Diagnosis diagnose(const AttemptEvidence& attempt);

@@ -267,6 +267,7 @@ PendingEvidence read_pending(const Fixture& fixture) {
 std::string render(const Diagnosis& diagnosis) {
   if (!diagnosis.root) return "nothing is wrong\n";
   std::string text = render_root(*diagnosis.root);
+  if (diagnosis.too_early) text += "too early\n";
   text += fmt::format("advice {}, spends {}\n", enum_name(diagnosis.advice),
                       enum_name(diagnosis.budget));
   if (!diagnosis.avoid.empty()) text += fmt::format("avoid {}\n", fmt::join(diagnosis.avoid, " "));
