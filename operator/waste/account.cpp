@@ -1,6 +1,7 @@
 #include "operator/waste/account.hpp"
 
 #include <algorithm>
+#include <cmath>
 #include <map>
 #include <numeric>
 #include <utility>
@@ -71,8 +72,10 @@ AttemptAccount account_known(std::int32_t number, const Known& known, WallTime n
 api::GpuSecondsStatus total_of(const PerPhase<std::int64_t>& phases) {
   api::GpuSecondsStatus total{.held = phases.sum(), .phases = to_status(phases)};
   if (total.held > 0)
-    total.goodput =
-        static_cast<double>(phases[Phase::kProductive]) / static_cast<double>(total.held);
+    // Three digits, as people read it in a column.
+    total.goodput = std::round(1000 * static_cast<double>(phases[Phase::kProductive]) /
+                               static_cast<double>(total.held)) /
+                    1000;
   return total;
 }
 

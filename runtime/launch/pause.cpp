@@ -54,6 +54,10 @@ struct Stepper {
     const bool counts = is_open(pause) || pause.state == ReportPauseState::kTimedOut ||
                         pause.state == ReportPauseState::kFailed;
     if (!counts || commit.step < pause.step_min.value_or(0)) return {pause};
+    // A trainer that has not heard of the pause yet has made one of its usual checkpoints.
+    const bool usual =
+        pause.way == ReportPauseWay::kHelper && pause.state == ReportPauseState::kRequested;
+    if (usual) return {pause};
     pause.state = ReportPauseState::kCommitted;
     pause.step = commit.step;
     return {pause};

@@ -39,6 +39,13 @@ TEST_CASE("Pause asks in the best way there is") {
   }
 }
 
+TEST_CASE("Pause by a signal takes the next checkpoint, because nobody says that he heard") {
+  CHECK(step(in(State::kRequested, Way::kUserSignal), PauseCommit{.step = 100}).next.state ==
+        State::kCommitted);
+  CHECK(step(in(State::kRequested, Way::kHelper), PauseCommit{.step = 100}).next.state ==
+        State::kRequested);
+}
+
 TEST_CASE("Pause has a row for every state and input") {
   struct Row {
     State from;
@@ -63,7 +70,7 @@ TEST_CASE("Pause has a row for every state and input") {
       {State::kRequested, PauseTakenBack{}, State::kNone, Action::kTakeBack},
       {State::kRequested, PauseHeard{}, State::kSaving},
       {State::kRequested, old, State::kRequested},
-      {State::kRequested, commit, State::kCommitted},
+      {State::kRequested, commit, State::kRequested},
       {State::kRequested, PauseSaveFailed{}, State::kFailed},
       {State::kRequested, PauseTrainerEnded{}, State::kFailed},
       {State::kRequested, early, State::kRequested},

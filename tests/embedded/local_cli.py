@@ -46,7 +46,7 @@ def program_of_others() -> Path:
     folder = Path(tempfile.mkdtemp(prefix="amdahl-bin-"))
     atexit.register(shutil.rmtree, folder)
     folder.chmod(0o755)
-    for name in ("amdahl", "amdahl-shim"):
+    for name in ("amdahl", "amdahl-shim", "amdahl-launch"):
         shutil.copy(PROGRAM.with_name(name), folder / name)
     return folder / "amdahl"
 

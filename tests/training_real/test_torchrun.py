@@ -77,7 +77,8 @@ class Torchrun(JobCase):
         status = self.until_phase(job, "Succeeded")
         first, second = status["attempts"]
         self.assertEqual((first["outcome"], second["outcome"]), ("Failed", "Succeeded"))
-        self.assertEqual(first["cause"]["role"], "Root")
+        cause = first["cause"]
+        self.assertEqual((cause["class"], cause["role"]), ("WorkerProcessKilled", "Root"), cause)
         resumed = second["resumedFromStep"]
         self.assertGreaterEqual(resumed, 40)
         self.assertEqual(self.first_step(job, 2), resumed + 1)
