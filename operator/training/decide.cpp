@@ -3,6 +3,7 @@
 #include "operator/training/cleanup.hpp"
 #include "operator/training/events.hpp"
 #include "operator/training/policies.hpp"
+#include "operator/training/unreadable.hpp"
 
 namespace amdahl::training {
 namespace {
@@ -45,6 +46,7 @@ Plan after_claim(const Situation& s, Plan plan) {
 Plan decide(const Observed& seen, WallTime now, const PodOptions& options) {
   const AttemptView view = view_of(seen);
   if (!seen.job || seen.job->metadata.deleted) return release_everything(view);
+  if (is_unreadable(*seen.job)) return {.policy = "unreadable"};
   const Situation s{.seen = seen,
                     .view = view,
                     .spec = seen.job->spec,

@@ -204,6 +204,33 @@ TEST_CASE("The pods of a gang are created side by side") {
   live.run(large_gang(live));
 }
 
+// What a newer CRD allows, and what no CRD can forbid.
+Task<void> unreadable(Live& live) {
+  Json deep = 1;
+  for (int i = 0; i < 200; ++i) deep = Json{{"a", deep}};
+  const auto create = [&](const char* name, Json spec) {
+    live.server.create(kTrainingJobs,
+                       {{"metadata", {{"name", name}, {"namespace", "research"}}}, {"spec", spec}});
+  };
+  create("deep", {{"runtime", "Torchrun"}, {"nodes", 1}, {"template", {{"metadata", deep}}}});
+  live.submit(2);
+  co_await live.clock.sleep_for(5s);
+  create("newer", {{"runtime", "Quantum"}, {"nodes", 1}, {"template", Json::object()}});
+  co_await live.clock.sleep_for(5s);
+  CHECK(live.server.list(kube::kPods).size() == 2);
+  live.run_all();
+  co_await live.clock.sleep_for(5s);
+  CHECK(live.phase() == "Running");
+  for (const char* name : {"deep", "newer"})
+    CHECK_FALSE(
+        live.server.find(kTrainingJobs, {.ns = "research", .name = name}).contains("status"));
+}
+
+TEST_CASE("A job that cannot be read is left alone and keeps no other from running") {
+  Live live;
+  live.run(unreadable(live));
+}
+
 Task<void> deleted(Live& live) {
   live.submit(2);
   co_await live.clock.sleep_for(2s);

@@ -23,6 +23,10 @@ TrainingProgram::TrainingProgram(const controller::Runtime& runtime, Rng rng,
       rng_(rng),
       ns_(options.ns),
       manager_(manager),
+      job_sink_(caches_.jobs,
+                [this](const Error& error) {
+                  log_.warning("a job that cannot be read is left alone", {{"error", error}});
+                }),
       reconciler_(caches_, reports, runtime.client, manager.events(), std::move(options.pods)),
       controller_(runtime, rng_.split(), std::move(options.controller), reconciler_) {
   controller_.reconciles(caches_.jobs);
@@ -35,7 +39,7 @@ TrainingProgram::TrainingProgram(const controller::Runtime& runtime, Rng rng,
   controller_.watches(caches_.groups_source, GroupNews(caches_.groups));
 
   const std::string_view mine = api::label::kJob;  // only what has the label at all (L15)
-  watch(watch_options<TrainingJob>(ns_, ""), caches_.jobs, caches_.jobs);
+  watch(watch_options<TrainingJob>(ns_, ""), job_sink_, caches_.jobs);
   watch(watch_options<GangPod>(ns_, mine), caches_.pods, caches_.pods);
   watch(watch_options<kube::Service>(ns_, mine), caches_.services, caches_.services);
   auto groups = watch_options<kube::PodGroup>(ns_, mine);

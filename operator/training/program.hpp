@@ -11,6 +11,7 @@
 #include "operator/controller/controller.hpp"
 #include "operator/controller/manager.hpp"
 #include "operator/kube/watcher.hpp"
+#include "operator/training/job_sink.hpp"
 #include "operator/training/reconciler.hpp"
 
 namespace amdahl::training {
@@ -38,6 +39,7 @@ class TrainingProgram {
   std::string ns_;
   controller::Manager& manager_;
   Caches caches_;
+  JobSink job_sink_;
   std::vector<std::unique_ptr<kube::Watcher>> watchers_;
   TrainingReconciler reconciler_;
   controller::Controller controller_;

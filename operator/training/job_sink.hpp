@@ -1,0 +1,35 @@
+// Between the watch of TrainingJobs and their cache: one job that this program cannot read, of a
+// newer CRD or with a template nested beyond all bounds, must not keep it from all others.
+//
+// Such a job is cached with its metadata alone and left alone by decide(); everything else goes
+// through. Thread: one. Lifetime: the cache outlives it. Failure: an object without readable
+// metadata is an error, as without this.
+#pragma once
+
+#include <functional>
+#include <string>
+
+#include "operator/training/caches.hpp"
+
+namespace amdahl::training {
+
+class JobSink final : public kube::ObjectSink {
+ public:
+  using OnProblem = std::function<void(const Error&)>;
+  JobSink(controller::Store<TrainingJob>& jobs, OnProblem on_unreadable)
+      : jobs_(jobs), on_unreadable_(std::move(on_unreadable)) {}
+
+  Result<std::string_view> decode(kube::RawObject object) override;
+  void begin_stage() override { jobs_.begin_stage(); }
+  void stage() override { jobs_.stage(); }
+  void publish(std::string_view version) override { jobs_.publish(version); }
+  void apply(kube::EventKind kind) override { jobs_.apply(kind); }
+  void advance(std::string_view version) override { jobs_.advance(version); }
+
+ private:
+  controller::Store<TrainingJob>& jobs_;
+  OnProblem on_unreadable_;
+  std::string substitute_;
+};
+
+}  // namespace amdahl::training
