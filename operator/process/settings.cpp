@@ -111,10 +111,9 @@ Result<OperatorOptions> operator_options(const OperatorSettings& settings, std::
     return fail(Errc::kInvalid, "--report-url {}: expected http:// or https://",
                 settings.report_url);
   if (!settings.elect) return options;
-  const std::string& lease_ns = settings.lease_namespace;
+  if (!settings.lease_namespace.empty()) ns = settings.lease_namespace;
   options.election = controller::LeaderElectionOptions{
-      .lease = {.ns = lease_ns.empty() ? std::move(ns) : lease_ns, .name = settings.lease_name},
-      .identity = std::move(identity)};
+      .lease = {.ns = std::move(ns), .name = settings.lease_name}, .identity = std::move(identity)};
   TRY(controller::validate(*options.election));
   return options;
 }

@@ -102,6 +102,7 @@ std::vector<Sample> jobs_by_phase(const JobList& jobs) {
     counts[{ns, phase}] += 1;
   }
   std::vector<Sample> samples;
+  samples.reserve(counts.size());
   for (const auto& [where, count] : counts)
     samples.push_back(
         {.labels = {{"namespace", where.first}, {"phase", where.second}}, .value = count});
@@ -217,6 +218,7 @@ JobMetrics::Place JobMetrics::place_of(const TrainingJob& job) {
 
 std::vector<Sample> JobMetrics::fleet_gpu_seconds() const {
   std::vector<Sample> samples;
+  samples.reserve(gpu_seconds_.size());
   for (const auto& [where, total] : gpu_seconds_)
     samples.push_back({.labels = {{"namespace", where.first.first},
                                   {"queue", where.first.second},

@@ -16,7 +16,7 @@ namespace amdahl::launch {
 class ErrorLines {
  public:
   static constexpr std::uint32_t kTracebackLinesMax = 2000;  // then it is none
-  static constexpr std::uint32_t kSummaryLinesMax = 64;  // of a node with eight workers
+  static constexpr std::uint32_t kSummaryLinesMax = 64;      // of a node with eight workers
 
   std::optional<api::ReportError> read(std::string_view line);
   void gap();

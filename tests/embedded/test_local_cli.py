@@ -191,7 +191,7 @@ class Trouble(LocalTest):
     def test_wrong_words(self):
         for words in ([], ["nonsense"], ["local"], ["local", "up", "--nodes", "0"],
                       ["local", "up", "--nodes", "many"], ["local", "up", "--port", "70000"],
-                      ["get"], ["get", "pods", "-o", "xml"], ["apply"],
+                      ["get", "pods", "-o", "xml"], ["apply"], ["submit"], ["pause"],
                       ["local", "up", "--nonsense"]):
             self.assertIn("--help", self.refused(*words, code=2))
         self.assertIn("--memory", self.refused("local", "up", "--memory", "much"))
