@@ -35,6 +35,12 @@ bool owned(const Ptr& object, const std::string& uid) {
 std::uint32_t attempt_of(const PodPtr& pod) {
   return number(pod->metadata.labels, kAttempt).value_or(0);
 }
+// By a live read: the cache may be behind, and a pod that has ended is kept for its log.
+bool has_ended(const Json& pod) {
+  const std::string phase = pod.value("/status/phase"_json_pointer, std::string());
+  return phase == "Succeeded" || phase == "Failed";
+}
+
 bool finished(const PodPtr& pod) {
   return pod->status.phase == Phase::kSucceeded || pod->status.phase == Phase::kFailed;
 }
@@ -188,8 +194,10 @@ Task<Result<controller::Outcome>> Gang::apply(GangPlan plan, controller::Writer&
                                            {"selector", {{kGang, shared}}}}}},
                                         owner));
   for (const PodPtr& pod : plan.drop)
-    CO_TRY(co_await writer.delete_child(
-        {.resource = kube::kPods, .key = pod->metadata.key(), .uid = pod->metadata.uid.str()}));
+    CO_TRY(co_await writer.delete_child({.resource = kube::kPods,
+                                         .key = pod->metadata.key(),
+                                         .uid = pod->metadata.uid.str(),
+                                         .still_wanted = has_ended}));
   for (const std::uint32_t rank : plan.create)
     CO_TRY(co_await writer.create_child(kube::kPods, pod_of(seen, shared, rank), owner));
   if (!plan.record) co_return controller::Outcome{};

@@ -25,6 +25,11 @@ kube::ObjectMeta meta_of(const GangPod& pod) {
   return meta;
 }
 
+bool has_ended(const Json& pod) {
+  const std::string phase = pod.value("/status/phase"_json_pointer, std::string());
+  return phase == "Succeeded" || phase == "Failed";
+}
+
 }  // namespace
 
 Task<Result<bool>> TrainingReconciler::confirmed(Pass pass, std::vector<std::string> names) {
@@ -46,8 +51,11 @@ Task<Result<void>> TrainingReconciler::release_one(Pass pass, PodRelease which) 
 }
 
 Task<Result<void>> TrainingReconciler::delete_one(Pass pass, PodDelete which) {
-  CO_TRY(co_await pass.writer.delete_child(
-      {.resource = kube::kPods, .key = {.ns = pass.key.ns, .name = which.name}, .uid = which.uid}));
+  DeleteChild what{
+      .resource = kube::kPods, .key = {.ns = pass.key.ns, .name = which.name}, .uid = which.uid};
+  // A cache of pods may be behind the cache of jobs; the event of its end brings the next pass.
+  if (which.runs) what.still_wanted = has_ended;
+  CO_TRY(co_await pass.writer.delete_child(std::move(what)));
   co_return Result<void>{};
 }
 

@@ -38,7 +38,8 @@ void clear_pods(Plan& plan, const Situation& s, Leave leave, std::string_view wh
     if (belongs_to_live_attempt(s, *pod)) continue;
     const bool keep = leave == Leave::kEvidence && is_evidence(s, *pod);
     if (!pod->deleting() && !keep)
-      plan.delete_pods.push_back({.name = pod->name, .uid = pod->uid, .why = std::string(why)});
+      plan.delete_pods.push_back(
+          {.name = pod->name, .uid = pod->uid, .why = std::string(why), .runs = !pod->ended()});
     if (!pod->ended() && pod->deleting()) plan.look_again_in(kStuckCheck);
     const auto [known, fresh] = settled.try_emplace(pod->attempt, false);
     if (fresh) known->second = is_settled(s, pod->attempt);

@@ -22,6 +22,7 @@ struct PodDelete {
   std::string name = {};
   std::string uid = {};
   std::string why = {};  // "Paused", "Restarting", ...: for the log
+  bool runs = false;     // as far as was seen; one that has ended meanwhile is evidence
 };
 struct PodRelease {
   std::string name = {};
