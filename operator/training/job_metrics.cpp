@@ -127,8 +127,9 @@ void JobMetrics::register_series(MetricsRegistry& registry) {
   registry.counters_at_render(
       {"amdahl_gpu_seconds_total", "GPU-seconds held by TrainingJobs, by what for.", {}},
       [this] { return fleet_gpu_seconds(); });
+  registry.before_render([this] { series_ = job_series(all()); });
   const auto of_jobs = [this](std::vector<Sample> JobSeries::* member) {
-    return [this, member] { return std::move(job_series(all()).*member); };
+    return [this, member] { return std::move(series_.*member); };
   };
   registry.counters_at_render({"amdahl_training_job_gpu_seconds_total",
                                "GPU-seconds held by a TrainingJob, by what for.",
@@ -150,9 +151,8 @@ void JobMetrics::register_series(MetricsRegistry& registry) {
       {"amdahl_training_job_step_seconds", "How long a step takes at present.", {}},
       of_jobs(&JobSeries::step_seconds));
   registry.gauges_at_render(
-      {"amdahl_metrics_folded_jobs", "TrainingJobs without series of their own.", {}}, [this] {
-        return std::vector<Sample>{{.value = static_cast<double>(job_series(all()).folded)}};
-      });
+      {"amdahl_metrics_folded_jobs", "TrainingJobs without series of their own.", {}},
+      [this] { return std::vector<Sample>{{.value = static_cast<double>(series_.folded)}}; });
 }
 
 JobList JobMetrics::all() const {

@@ -66,6 +66,7 @@ class JobMetrics {
   std::vector<Sample> fleet_gpu_seconds() const;
 
   controller::Store<TrainingJob>& jobs_;
+  JobSeries series_;                                            // of the rendering that goes on
   std::map<std::string, Counted, std::less<>> counted_;         // by UID, of jobs that exist
   std::map<std::pair<Place, std::string>, Total> gpu_seconds_;  // by state
   std::set<Place> places_;
