@@ -36,23 +36,48 @@ class Product:
     # Version of the sibling modules that the module's own go.mod requires as v0.0.0 and replaces
     # by folders which the proxy does not carry. "" = there are none.
     staging: str = ""
+    # Go heeds only the main module's replacements: a product that needs its own has them repeated.
+    own_replacements: bool = False
 
 
+KUBERNETES = Product(
+    "k8s.io/kubernetes",
+    "1.34.4",
+    {"kube-apiserver": "cmd/kube-apiserver", "kubectl": "cmd/kubectl"},
+    # Without these the server calls itself v0.0.0 and clients take it for an ancient one.
+    defines=(
+        "k8s.io/component-base/version.gitVersion=v{v}",
+        "k8s.io/component-base/version.gitMajor={major}",
+        "k8s.io/component-base/version.gitMinor={minor}",
+    ),
+    staging="0.34.4",
+)
+VOLCANO = Product(
+    "volcano.sh/volcano",
+    "1.14.1",
+    {"vc-scheduler": "cmd/scheduler", "vc-controller-manager": "cmd/controller-manager"},
+    replace=("volcano.sh/apis => volcano.sh/apis v1.14.0",),  # a folder of theirs
+    own_replacements=True,
+)
 PRODUCTS = {
     "etcd": Product("go.etcd.io/etcd/server/v3", "3.6.8", {"etcd": ""}),
-    "kubernetes": Product(
-        "k8s.io/kubernetes",
-        "1.34.4",
-        {"kube-apiserver": "cmd/kube-apiserver", "kubectl": "cmd/kubectl"},
-        # Without these the server calls itself v0.0.0 and clients take it for an ancient one.
-        defines=(
-            "k8s.io/component-base/version.gitVersion=v{v}",
-            "k8s.io/component-base/version.gitMajor={major}",
-            "k8s.io/component-base/version.gitMinor={minor}",
-        ),
-        staging="0.34.4",
+    "kubernetes": KUBERNETES,
+    "kubernetes-controllers": dataclasses.replace(
+        KUBERNETES, programs={"kube-controller-manager": "cmd/kube-controller-manager"}
+    ),
+    "kubernetes-node": dataclasses.replace(KUBERNETES, programs={"kubelet": "cmd/kubelet"}),
+    "volcano": VOLCANO,
+    "coredns": Product("github.com/coredns/coredns", "1.14.7", {"coredns": ""}),
+    "training-operator": Product(
+        "github.com/kubeflow/training-operator",
+        "1.8.1",
+        {"training-operator": "cmd/training-operator.v1"},
     ),
 }
+# Who needs what: an API server; a cluster whose pods run; the peers of `make bench-operator`.
+SERVER = ("etcd", "kubernetes")
+CLUSTER = (*SERVER, "kubernetes-controllers", "kubernetes-node", "volcano", "coredns")
+BENCH = (*SERVER, "kubernetes-controllers", "volcano", "training-operator")
 
 
 def program(name: str) -> Path:
@@ -85,14 +110,15 @@ def find_go() -> str:
     return go
 
 
-def build_missing() -> None:
+def build_missing(names: tuple[str, ...] = SERVER) -> None:
     """Builds what is not there. One builder at a time: a second caller waits and finds it done."""
-    if all(program(p).exists() for product in PRODUCTS.values() for p in product.programs):
+    wanted = {name: PRODUCTS[name] for name in names}
+    if all(program(p).exists() for product in wanted.values() for p in product.programs):
         return
     HOME.mkdir(parents=True, exist_ok=True)
     with open(HOME / "build.lock", "w") as lock:
         fcntl.flock(lock, fcntl.LOCK_EX)
-        for name, product in PRODUCTS.items():
+        for name, product in wanted.items():
             _build(name, product)
 
 
@@ -134,15 +160,30 @@ def _go_mod(go: str, folder: Path, name: str, product: Product) -> str:
         f"require {product.module} v{product.version}",
         *(f"replace {r}" for r in product.replace),
     ]
-    if product.staging:
+    if product.staging or product.own_replacements:
         (folder / "go.mod").write_text("\n".join(lines[:2]) + "\n")  # any module may ask for one
-        wanted = f"{product.module}@v{product.version}"
-        found = run_go(go, folder, ["mod", "download", "-json", wanted], stdout=subprocess.PIPE)
-        found.check_returncode()
-        theirs = Path(json.loads(found.stdout)["GoMod"]).read_text()
-        for sibling in re.findall(r"^\s*(\S+) v0\.0\.0(?:\s|$)", theirs, re.MULTILINE):
-            lines.append(f"replace {sibling} => {sibling} v{product.staging}")
+        theirs = Path(_download(go, folder, product)["GoMod"]).read_text()
+        if product.staging:
+            for sibling in re.findall(r"^\s*(\S+) v0\.0\.0(?:\s|$)", theirs, re.MULTILINE):
+                lines.append(f"replace {sibling} => {sibling} v{product.staging}")
+        if product.own_replacements:  # but those by folders, which the proxy does not carry
+            own = re.findall(r"^\s*(?:replace )?(\S+ => [^.\s]\S* v\S+)", theirs, re.MULTILINE)
+            lines += [f"replace {line}" for line in own]
     return "\n".join(lines) + "\n"
+
+
+def _download(go: str, folder: Path, product: Product) -> dict:
+    """What the module proxy has of it: paths of its go.mod (GoMod) and of its files (Dir)."""
+    wanted = f"{product.module}@v{product.version}"
+    found = run_go(go, folder, ["mod", "download", "-json", wanted], stdout=subprocess.PIPE)
+    found.check_returncode()
+    return json.loads(found.stdout)
+
+
+def module_folder(name: str) -> Path:
+    """The files of a product's module, as its authors published them."""
+    folder = HOME / "mod" / name
+    return Path(_download(find_go(), folder, PRODUCTS[name])["Dir"])
 
 
 def run_go(go: str, folder: Path, args: list, **kwargs) -> subprocess.CompletedProcess:
