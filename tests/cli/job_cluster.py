@@ -11,7 +11,6 @@ import select
 import ssl
 import subprocess
 import sys
-import threading
 import time
 import unittest
 from pathlib import Path
@@ -20,6 +19,7 @@ HERE = Path(__file__).resolve().parent
 sys.path.insert(0, str(HERE.parent / "embedded"))
 
 from local_cli import ROOT, Home  # noqa: E402
+from program_lines import Lines  # noqa: E402
 
 SECONDS = 20
 JOBS = "/apis/amdahl.dev/v1alpha1/namespaces/default/trainingjobs"
@@ -107,36 +107,6 @@ class Cluster(Home):
             "reportingController": "amdahl.dev/training", "reportingInstance": "test",
             "regarding": {"apiVersion": "amdahl.dev/v1alpha1", "kind": "TrainingJob", "name": job,
                           "namespace": "default", "uid": uid}})
-
-
-class Lines:
-    """The lines of a running program, read by a thread until it ends."""
-
-    def __init__(self, process: subprocess.Popen):
-        self.process, self.seen = process, []
-        self._reader = threading.Thread(target=self._read, daemon=True)
-        self._reader.start()
-
-    def _read(self) -> None:
-        for line in self.process.stdout:
-            self.seen.append(line.rstrip("\n"))
-
-    def wait_for(self, word: str) -> None:
-        deadline = time.monotonic() + SECONDS
-        while not any(word in line for line in list(self.seen)):
-            if time.monotonic() > deadline:
-                raise AssertionError(f"no {word!r} in {self.seen}")
-            time.sleep(0.02)
-
-    def end(self) -> int:
-        try:
-            code = self.process.wait(timeout=SECONDS)
-        except subprocess.TimeoutExpired:
-            self.process.kill()
-            self.process.wait()
-            raise AssertionError(f"it did not end: {self.seen}") from None
-        self._reader.join(timeout=SECONDS)
-        return code
 
 
 @functools.cache

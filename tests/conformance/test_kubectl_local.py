@@ -4,7 +4,6 @@ import contextlib
 import json
 import subprocess
 import sys
-import threading
 import unittest
 from pathlib import Path
 
@@ -13,6 +12,7 @@ sys.path[:0] = [str(HERE), str(HERE.parent / "embedded")]
 
 from kubectl_servers import Kubectl  # noqa: E402
 from local_cli import Home  # noqa: E402
+from program_lines import Lines  # noqa: E402
 
 import build  # noqa: E402
 from process import wait_until  # noqa: E402
@@ -41,29 +41,6 @@ spec:
   terminationGracePeriodSeconds: 1
   containers: [{name: main, image: none, command: [sleep, "600"]}]
 """
-
-
-class Lines:
-    """The lines of a running kubectl, read by a thread until it ends."""
-
-    def __init__(self, process: subprocess.Popen):
-        self.process, self.seen = process, []
-        self._reader = threading.Thread(target=self._read, daemon=True)
-        self._reader.start()
-
-    def _read(self) -> None:
-        for line in self.process.stdout:
-            self.seen.append(line.rstrip("\n"))
-
-    def end(self) -> int:
-        """The exit code of a program that ends by itself; one that does not is killed."""
-        try:
-            code = self.process.wait(timeout=SECONDS)
-        except subprocess.TimeoutExpired:
-            self.process.kill()
-            code = self.process.wait()
-        self._reader.join(timeout=SECONDS)
-        return code
 
 
 class LocalCluster(unittest.TestCase):
