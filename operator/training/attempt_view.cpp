@@ -75,6 +75,12 @@ const api::Report* report_of(const Observed& seen, const AttemptView& view, std:
   return nullptr;
 }
 
+bool has_stepped(const Observed& seen, const AttemptView& view) {
+  return view.record->first_step.has_value() ||
+         std::ranges::any_of(seen.reports,
+                             [](const RankReport& one) { return one.report.step.has_value(); });
+}
+
 bool is_finished(const api::TrainingJobStatus& status) {
   return api::is_true(status.conditions, api::condition::kSucceeded) ||
          api::is_true(status.conditions, api::condition::kFailed) ||

@@ -47,6 +47,9 @@ std::vector<std::uint32_t> missing_ranks(const AttemptView& view);
 // What the rank said last: in its termination message, or else to the report endpoint.
 const api::Report* report_of(const Observed& seen, const AttemptView& view, std::uint32_t rank);
 
+// Some rank has made a step of its training.
+bool has_stepped(const Observed& seen, const AttemptView& view);
+
 bool is_finished(const api::TrainingJobStatus& status);  // a terminal condition is True
 // The last attempt was ended by a pause, or none was ever begun because of one.
 bool is_parked(const api::TrainingJobStatus& status);

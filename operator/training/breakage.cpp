@@ -69,10 +69,7 @@ AttemptEvidence evidence_of(const Situation& s, bool count_missing) {
     if (s.view.ranks[rank] == nullptr && !count_missing) continue;
     attempt.pods.push_back(rank_evidence(s, rank));
   }
-  attempt.stepped = s.view.record->first_step.has_value() ||
-                    std::ranges::any_of(s.seen.reports, [](const RankReport& one) {
-                      return one.report.step.has_value();
-                    });
+  attempt.stepped = has_stepped(s.seen, s.view);
   attempt.standstill = standstill(s);
   return attempt;
 }

@@ -95,17 +95,11 @@ Outcome cut_off(const Situation& s, std::string_view why) {
           .message = fmt::format("{}: {} steps have to be done again", why, lost)};
 }
 
-bool has_stepped(const Situation& s) {
-  return s.view.record->first_step.has_value() ||
-         std::ranges::any_of(s.seen.reports,
-                             [](const RankReport& one) { return one.report.step.has_value(); });
-}
-
 // Why asking would be pointless; nullopt: there is something to ask for.
 std::optional<std::string> nothing_to_save(const Situation& s) {
   if (s.view.running == 0) return "no rank had started";
   if (s.spec.checkpoint.uri.empty()) return "the job keeps no checkpoints";
-  if (has_stepped(s)) return std::nullopt;
+  if (has_stepped(s.seen, s.view)) return std::nullopt;
   // Nobody who could be asked: those that run wait for the others.
   if (s.view.running < s.view.desired) return "not every rank had started";
   if (report_of(s.seen, s.view, 0) != nullptr) return "no step was made";
