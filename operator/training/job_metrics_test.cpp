@@ -1,6 +1,7 @@
 #include "operator/training/job_metrics.hpp"
 
 #include <catch2/catch.hpp>
+#include <nlohmann/json.hpp>
 
 namespace amdahl::training {
 namespace {
@@ -60,6 +61,92 @@ TEST_CASE("Series of jobs: how many are in which phase") {
   REQUIRE(counts.size() == 2);
   CHECK(counts[1].labels == LabelPairs{{"namespace", "research"}, {"phase", "Running"}});
   CHECK(counts[1].value == 2);
+}
+
+// The metrics of a cache that is fed by hand.
+struct Counted {
+  MetricsRegistry registry;
+  controller::Store<TrainingJob> jobs;
+  JobMetrics metrics{registry, jobs};
+  int version = 1;
+
+  Counted() {
+    jobs.begin_stage();
+    jobs.publish("1");
+  }
+  void sees(const std::string& name, Json status, kube::EventKind kind = kube::EventKind::kAdded) {
+    const std::string text = Json{
+        {"metadata",
+         {{"name", name},
+          {"namespace", "research"},
+          {"uid", "uid-" + name},
+          {"resourceVersion", std::to_string(++version)}}},
+        {"spec", {{"scheduling", {{"queue", "gold"}}}}},
+        {"status",
+         std::move(status)}}.dump();
+    const std::string padded = text + std::string(kJsonPadding, ' ');
+    REQUIRE(jobs.decode({.bytes = std::string_view(padded).substr(0, text.size())}));
+    jobs.apply(kind);
+  }
+  // Of the one series whose line begins so; -1: there is none.
+  double value(const std::string& series) const {
+    const std::string text = "\n" + registry.render();
+    const auto at = text.find("\n" + series + " ");
+    return at == std::string::npos ? -1 : std::stod(text.substr(at + series.size() + 2));
+  }
+};
+
+Json held(std::int64_t productive, std::int64_t unattributed) {
+  return {{"phase", "Running"},
+          {"gpuSeconds",
+           {{"held", productive + unattributed},
+            {"phases",
+             {{{"name", "productive"}, {"seconds", productive}},
+              {{"name", "unattributed"}, {"seconds", unattributed}}}}}}};
+}
+
+TEST_CASE("GPU-seconds of the fleet grow with every status and never fall") {
+  Counted fleet;
+  const std::string series =
+      R"(amdahl_gpu_seconds_total{namespace="research",queue="gold",state=")";
+  fleet.sees("a", Json::object());
+  fleet.sees("a", held(10, 30));
+  fleet.sees("a", held(25, 20));  // some of it was attributed later
+  CHECK(fleet.value(series + "productive\"}") == 25);
+  CHECK(fleet.value(series + "unattributed\"}") == 30);
+  fleet.sees("b", held(100, 0));  // met half-way: only what follows counts
+  fleet.sees("b", held(107, 0));
+  CHECK(fleet.value(series + "productive\"}") == 32);
+  fleet.sees("a", held(25, 20), kube::EventKind::kDeleted);
+  CHECK(fleet.value(series + "productive\"}") == 32);
+}
+
+TEST_CASE("A failed attempt and a pause are counted once, however often their status is seen") {
+  Counted fleet;
+  const Json cause{{"class", "ContainerOutOfMemory"}, {"domain", "Workload"}};
+  Json status{
+      {"phase", "Restarting"},
+      {"attempts", {{{"number", 1}, {"endedAt", "2026-01-02T03:04:05Z"}, {"cause", cause}}}}};
+  const std::string failures =
+      R"(amdahl_failures_total{cause="ContainerOutOfMemory",domain="Workload"})";
+  fleet.sees("a", Json::object());
+  fleet.sees("a", status);
+  fleet.sees("a", status);
+  CHECK(fleet.value(failures) == 1);
+  status["attempts"].push_back(
+      {{"number", 2}, {"endedAt", "2026-01-02T03:05:05Z"}, {"cause", cause}});
+  status["pause"] = {{"generation", 3},
+                     {"outcome", "Committed"},
+                     {"requestedAt", "2026-01-02T03:04:00Z"},
+                     {"recordedAt", "2026-01-02T03:04:07Z"}};
+  fleet.sees("a", status);
+  fleet.sees("a", status);
+  CHECK(fleet.value(failures) == 2);
+  const std::string pauses = "amdahl_pause_latency_seconds_";
+  CHECK(fleet.value(pauses + R"(count{outcome="Committed"})") == 1);
+  CHECK(fleet.value(pauses + R"(sum{outcome="Committed"})") == 7);
+  fleet.sees("old", status);  // what happened before this process came is not its to count
+  CHECK(fleet.value(failures) == 2);
 }
 
 }  // namespace
