@@ -16,7 +16,7 @@ void add_operator(local::Components& components, Rng rng, std::string launch) {
   // Probes, metrics and reports on free ports of loopback; the log says which.
   const auto process = std::make_shared<OperatorProcess>(
       components.runtime("system:serviceaccount:amdahl-system:amdahl-operator"), rng,
-      OperatorOptions{.pods = {.launch_path = std::move(launch)}});
+      OperatorOptions{.pods = {.launch_path = std::move(launch), .shared_ports = true}});
   components.add(
       "operator", [process] { return process->run(); },
       local::Components::asks([process] { process->stop(); }));

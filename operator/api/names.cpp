@@ -74,6 +74,14 @@ std::string rendezvous_id(std::string_view job_uid, std::uint32_t attempt) {
   return fmt::format("{}-{}", job_uid, attempt);
 }
 
+std::uint16_t shared_master_port(std::string_view job_uid, std::uint32_t attempt) {
+  constexpr std::uint32_t kFirst = 10'000, kPorts = 10'000;
+  std::uint32_t hash = 2'166'136'261;  // FNV-1a: the same in every build, unlike std::hash
+  for (const char letter : rendezvous_id(job_uid, attempt))
+    hash = (hash ^ static_cast<unsigned char>(letter)) * 16'777'619;
+  return static_cast<std::uint16_t>(kFirst + hash % kPorts);
+}
+
 std::optional<PodIdentity> pod_identity(const PackedMap& labels) {
   const auto job = labels.find(label::kJob);
   const auto attempt = number(labels, label::kAttempt);

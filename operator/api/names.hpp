@@ -83,5 +83,9 @@ inline constexpr std::string_view kReportCa = "KUBEFLOW_TRAINER_SERVER_CA_CERT";
 inline constexpr std::string_view kReportToken = "KUBEFLOW_TRAINER_SERVER_TOKEN";
 }  // namespace env
 inline constexpr std::uint16_t kMasterPort = 29'500;  // torch's own default
+// Where all pods share the ports of one machine: a port for each attempt, so that jobs beside each
+// other, and an attempt whose predecessor's port still lingers, do not meet. Below what the kernel
+// hands out for outgoing connections.
+std::uint16_t shared_master_port(std::string_view job_uid, std::uint32_t attempt);
 
 }  // namespace amdahl::api

@@ -17,6 +17,17 @@ TEST_CASE("Names of children follow from the job") {
   CHECK(job_selector("llama-ft") == "amdahl.dev/job=llama-ft");
 }
 
+TEST_CASE("Jobs and attempts that share a machine have ports of their own, always the same") {
+  const std::uint16_t port = shared_master_port("0f3c", 3);
+  CHECK(port == 19'157);
+  CHECK(shared_master_port("0f3c", 4) != port);
+  CHECK(shared_master_port("0f3d", 3) != port);
+  for (std::uint32_t attempt = 1; attempt < 1'000; ++attempt) {
+    const std::uint16_t one = shared_master_port("0f3c", attempt);
+    CHECK((one >= 10'000 && one < 20'000));
+  }
+}
+
 TEST_CASE("Names of children of the longest job are DNS labels") {
   const std::string job(kJobNameMax, 'j');
   const auto last = std::numeric_limits<std::uint32_t>::max();

@@ -14,6 +14,7 @@ struct PodOptions {
   std::string launch_path = {};
   std::string report_url = {};  // without a path; empty: nobody listens
   std::string report_ca = {};   // a ConfigMap with ca.crt in the job's namespace; empty: none
+  bool shared_ports = false;    // pods have no address of their own: the embedded cluster
   std::vector<std::string> service_accounts = {};  // that templates may name, besides "default"
 };
 

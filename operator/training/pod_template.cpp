@@ -60,10 +60,13 @@ std::int64_t grace_of(const Json& pod) {
                                                           : kGraceSecondsDefault;
 }
 
-void put_rendezvous(Json& trainer, const TrainingJob& job, const Rank& rank) {
+void put_rendezvous(Json& trainer, const TrainingJob& job, const Rank& rank,
+                    const PodOptions& options) {
   const std::string& name = job.metadata.name;
   const std::string master = api::rank_host(name, rank.attempt, 0);
-  const std::string port = std::to_string(api::kMasterPort);
+  const std::string port =
+      std::to_string(options.shared_ports ? api::shared_master_port(job.metadata.uid, rank.attempt)
+                                          : api::kMasterPort);
   put_env(trainer, api::env::kNodes, std::to_string(rank.nodes));
   put_env(trainer, api::env::kProcessesPerNode, std::to_string(processes_per_node(job.spec)));
   put_env(trainer, api::env::kNodeRank, std::to_string(rank.index));
@@ -226,7 +229,7 @@ Json pod_of(const TrainingJob& job, const Rank& rank, const PodOptions& options)
   Json& trainer = trainer_in(spec);
   trainer["terminationMessagePath"] = kTerminationLog;
   trainer["terminationMessagePolicy"] = "FallbackToLogsOnError";
-  put_rendezvous(trainer, job, rank);
+  put_rendezvous(trainer, job, rank, options);
   put_identity(trainer, job, rank, grace);
   put_launch(spec, trainer, options);
   put_reporting(spec, trainer, options);

@@ -60,6 +60,18 @@ TEST_CASE("A pod of a gang carries its attempt in name, labels and rendezvous id
   CHECK(spec["containers"][0]["command"] == Json::array({"python", "train.py"}));
 }
 
+TEST_CASE("Where pods share ports every attempt has its own") {
+  const auto port = [](std::uint32_t attempt, std::uint32_t index) {
+    const Json pod =
+        pod_of(a_job(), {.attempt = attempt, .index = index, .nodes = 2}, {.shared_ports = true});
+    const Env env = env_of(pod["spec"]["containers"][0]);
+    CHECK(env.at("MASTER_PORT") == env.at("PET_MASTER_PORT"));
+    return env.at("MASTER_PORT");
+  };
+  CHECK(port(1, 0) == port(1, 1));
+  CHECK(port(1, 0) != port(2, 0));
+}
+
 TEST_CASE("What the user wrote into the gang's places does not count") {
   TrainingJob job = a_job();
   job.spec.pod_template["metadata"]["labels"] = {{"amdahl.dev/rank", "9"}, {"team", "a"}};

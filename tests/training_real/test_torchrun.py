@@ -107,6 +107,16 @@ class Torchrun(JobCase):
         self.assertEqual([reason for reason in job.events() if reason in story], story)
         self.check_losses(job)
 
+    def test_two_jobs_train_beside_each_other(self):
+        jobs = [self.start(name, STEPS, step_seconds=0.03) for name in ("left", "right")]
+        for job in jobs:
+            self.until_step(job, 1)
+        self.assertLess(jobs[0].last_step(), STEPS)  # so both were there at the same time
+        for job in jobs:
+            status = self.until_phase(job, "Succeeded")
+            self.assertEqual(status["attempt"], 1)
+            self.check_losses(job)
+
     def test_a_cancelled_job_leaves_nothing_running(self):
         job = self.start("cancelled", 100_000)
         self.until_step(job, 5)
