@@ -19,7 +19,9 @@ namespace amdahl::training {
 struct TrainingOptions {
   std::string ns = {};  // empty: all namespaces
   PodOptions pods = {};
-  controller::ControllerOptions controller = {.name = "trainingjob"};
+  // A worker spends its time waiting for the API server, one write after another: many jobs that
+  // come at once wait for each other otherwise. Requests in flight are bounded by the client (E7).
+  controller::ControllerOptions controller = {.name = "trainingjob", .workers = 32};
 };
 
 class TrainingProgram {
