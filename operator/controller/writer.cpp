@@ -99,21 +99,33 @@ Task<Result<Json>> Writer::existing_child(kube::Resource resource, ObjectKey key
 }
 
 Task<Result<DeleteOutcome>> Writer::delete_child(DeleteChild what) {
-  kube::DeleteOptions options{.uid = "",
-                              .version = "",
-                              .grace_seconds = what.grace_seconds,
-                              .propagation = what.propagation};
-  if (rule_on(Rule::kW3)) {
-    auto found = co_await read_live(what.resource, what.key);
-    if (!found && found.error().code == Errc::kNotFound) co_return DeleteOutcome::kGone;
-    if (!found) co_return std::unexpected<Error>(std::move(found).error());
-    const LiveObject live = live_object(*found);
-    if (live.uid != what.uid) co_return DeleteOutcome::kNotOurs;
-    if (live.deleting) co_return DeleteOutcome::kDeleting;
-    if (what.still_wanted && what.still_wanted(*found)) co_return DeleteOutcome::kStillWanted;
-    options.uid = live.uid;
-    options.version = live.version;
+  if (!rule_on(Rule::kW3)) {  // by name, whatever it is by now
+    what.uid.clear();
+    co_return co_await delete_exactly(what, "");
   }
+  if (!what.version.empty()) {
+    auto deleted = co_await delete_exactly(what, what.version);
+    if (deleted || deleted.error().code != Errc::kConflict) co_return deleted;
+  }
+  co_return co_await delete_live(what);
+}
+
+Task<Result<DeleteOutcome>> Writer::delete_live(DeleteChild what) {
+  auto found = co_await read_live(what.resource, what.key);
+  if (!found && found.error().code == Errc::kNotFound) co_return DeleteOutcome::kGone;
+  if (!found) co_return std::unexpected<Error>(std::move(found).error());
+  const LiveObject live = live_object(*found);
+  if (live.uid != what.uid) co_return DeleteOutcome::kNotOurs;
+  if (live.deleting) co_return DeleteOutcome::kDeleting;
+  if (what.still_wanted && what.still_wanted(*found)) co_return DeleteOutcome::kStillWanted;
+  co_return co_await delete_exactly(what, live.version);
+}
+
+Task<Result<DeleteOutcome>> Writer::delete_exactly(DeleteChild what, std::string version) {
+  const kube::DeleteOptions options{.uid = what.uid,
+                                    .version = std::move(version),
+                                    .grace_seconds = what.grace_seconds,
+                                    .propagation = what.propagation};
   auto deleted =
       co_await write(what.resource, kube::delete_request(what.resource, what.key, options));
   if (deleted) co_return DeleteOutcome::kDeleted;
@@ -233,6 +245,7 @@ Task<Result<Json>> Writer::write(kube::Resource resource, Result<kube::Request> 
   if (request.body.size() > kObjectBytesMax)
     co_return fail(Errc::kTooLarge, "{} {}: {} bytes, and the limit is {}. Make it smaller",
                    name(request.verb), request.subject, request.body.size(), kObjectBytesMax);
+  kube::answer_with_metadata(request);
   CO_TRY(kube::Response response, co_await client_.send(request));
   CO_TRY(Json object, parse_object(request, response.body));
   const LiveObject live = live_object(object);

@@ -44,8 +44,9 @@ struct WriterOptions {
 struct DeleteChild {
   kube::Resource resource{};
   ObjectKey key{};
-  std::string uid{};  // of the object the decision was about
-  // Asked about the live object; true leaves it alone.
+  std::string uid{};      // of the object the decision was about
+  std::string version{};  // of it; empty: not known
+  // Asked about the live object, when it is not the one of that version; true leaves it alone.
   std::function<bool(const Json&)> still_wanted{};
   std::optional<std::int64_t> grace_seconds{};
   std::string propagation{"Background"};
@@ -77,11 +78,13 @@ class Writer {
  public:
   Writer(kube::Client& client, WriteGate& gate, ObjectKey owner, WriterOptions options);
 
-  // The object as the server has it. Its name comes from child_name(), its owner reference and its
-  // epoch label are set here. AlreadyExists is looked at live: ours by UID is success, anything
-  // else a conflict that names both owners; nothing is ever adopted (W1, W9).
+  // The metadata of the object as the server has it, or all of it. Its name comes from
+  // child_name(), its owner reference and its epoch label are set here. AlreadyExists is looked at
+  // live: ours by UID is success, anything else a conflict that names both owners; nothing is ever
+  // adopted (W1, W9).
   Task<Result<Json>> create_child(kube::Resource resource, Json object, OwnerObject owner);
-  // Reads live, then deletes exactly what it read (W3).
+  // Deletes exactly what was decided upon; if there is another version of it by now, or none is
+  // given, reads live and deletes exactly what it read (W3).
   Task<Result<DeleteOutcome>> delete_child(DeleteChild what);
   // Server-side apply under one manager name (W5).
   Task<Result<Json>> apply_object(ApplyObject what);
@@ -103,6 +106,8 @@ class Writer {
   const ObjectKey& owner() const { return owner_; }
 
  private:
+  Task<Result<DeleteOutcome>> delete_live(DeleteChild what);
+  Task<Result<DeleteOutcome>> delete_exactly(DeleteChild what, std::string version);
   Task<Result<Json>> read_live(kube::Resource resource, ObjectKey key);
   // Checks the size, sends, reads the answer and notes its version.
   Task<Result<Json>> write(kube::Resource resource, Result<kube::Request> request);

@@ -174,6 +174,50 @@ TEST_CASE("A delete asks again whether the live object should go", "[W3]") {
   CHECK(*again == DeleteOutcome::kGone);
 }
 
+// Counts what is sent.
+class Counting final : public kube::Transport {
+ public:
+  explicit Counting(kube::Transport& wire) : wire_(wire) {}
+  Task<Result<kube::Response>> send(kube::Request request, Monotonic deadline) override {
+    sent.push_back(request.method);
+    return wire_.send(std::move(request), deadline);
+  }
+  Task<Result<kube::StreamResponse>> open(kube::Request request, Monotonic deadline) override {
+    return wire_.open(std::move(request), deadline);
+  }
+  void set_fence(const kube::WriteFence* fence) override { wire_.set_fence(fence); }
+  std::vector<std::string> sent;
+
+ private:
+  kube::Transport& wire_;
+};
+
+TEST_CASE("A delete of the version that was decided upon needs no look, any other does", "[W3]") {
+  Bench bench;
+  Counting wire(bench.wire);
+  kube::Client client(wire, bench.clock, Rng(2));
+  Writer writer(client, bench.gate, kJob, {});
+  const auto doubted = [](const Json&) { return true; };
+  for (const bool stale : {false, true}) {
+    const auto pod =
+        bench.run(bench.writer.create_child(kube::kPods, object_named(kPod), bench.owner));
+    REQUIRE(pod);
+    if (stale) bench.server.merge(kube::kPods, kPod, {{"metadata", {{"labels", {{"a", "b"}}}}}});
+    wire.sent.clear();
+    const auto deleted =
+        bench.run(writer.delete_child({.resource = kube::kPods,
+                                       .key = kPod,
+                                       .uid = (*pod)["metadata"]["uid"],
+                                       .version = (*pod)["metadata"]["resourceVersion"],
+                                       .still_wanted = doubted}));
+    REQUIRE(deleted);
+    CHECK(*deleted == (stale ? DeleteOutcome::kStillWanted : DeleteOutcome::kDeleted));
+    CHECK(wire.sent ==
+          (stale ? std::vector<std::string>{"DELETE", "GET"} : std::vector<std::string>{"DELETE"}));
+    CHECK(bench.server.find(kube::kPods, kPod).is_null() == !stale);
+  }
+}
+
 // Changes the object between the live read and the delete.
 class ChangeAfterRead final : public kube::Transport {
  public:

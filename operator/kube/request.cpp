@@ -321,6 +321,12 @@ Result<Request> delete_request(const Resource& resource, const ObjectKey& key,
   return request;
 }
 
+void answer_with_metadata(Request& write) {
+  const std::string accept = accept_of({.metadata_only = true}, "PartialObjectMetadata");
+  for (auto& [name, value] : write.headers)
+    if (name == "Accept") value = accept;
+}
+
 Result<Request> delete_collection_request(const Resource& resource, const ListOptions& which,
                                           const DeleteOptions& options) {
   if (resource.namespaced && which.ns.empty())

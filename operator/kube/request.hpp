@@ -139,6 +139,9 @@ Result<Request> patch_request(const Resource& resource, const ObjectKey& key, st
                               const PatchOptions& options);
 Result<Request> delete_request(const Resource& resource, const ObjectKey& key,
                                const DeleteOptions& options);
+// Asks for no more than the metadata of what a write leaves behind: the server need not encode the
+// rest, nor we read it. One that cannot do that answers with the whole object.
+void answer_with_metadata(Request& write);
 // Deletes what the selectors of `which` choose, in one namespace; preconditions are refused.
 Result<Request> delete_collection_request(const Resource& resource, const ListOptions& which,
                                           const DeleteOptions& options);

@@ -51,8 +51,10 @@ Task<Result<void>> TrainingReconciler::release_one(Pass pass, PodRelease which) 
 }
 
 Task<Result<void>> TrainingReconciler::delete_one(Pass pass, PodDelete which) {
-  DeleteChild what{
-      .resource = kube::kPods, .key = {.ns = pass.key.ns, .name = which.name}, .uid = which.uid};
+  DeleteChild what{.resource = kube::kPods,
+                   .key = {.ns = pass.key.ns, .name = which.name},
+                   .uid = which.uid,
+                   .version = which.version};
   // A cache of pods may be behind the cache of jobs; the event of its end brings the next pass.
   if (which.runs) what.still_wanted = has_ended;
   CO_TRY(co_await pass.writer.delete_child(std::move(what)));
@@ -84,12 +86,14 @@ Task<Result<void>> TrainingReconciler::clear(Pass pass, Plan& plan) {
     CO_TRY(co_await pass.writer.delete_child(
         {.resource = kube::kPodGroups,
          .key = {.ns = pass.key.ns, .name = plan.delete_group->name},
-         .uid = plan.delete_group->uid}));
+         .uid = plan.delete_group->uid,
+         .version = plan.delete_group->version}));
   if (plan.delete_service)
     CO_TRY(co_await pass.writer.delete_child(
         {.resource = kube::kServices,
          .key = {.ns = pass.key.ns, .name = plan.delete_service->name},
-         .uid = plan.delete_service->uid}));
+         .uid = plan.delete_service->uid,
+         .version = plan.delete_service->version}));
   co_return Result<void>{};
 }
 

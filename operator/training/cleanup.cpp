@@ -25,6 +25,10 @@ bool is_evidence(const Situation& s, const PodSeen& pod) {
   });
 }
 
+ObjectDelete deletion_of(const kube::ObjectMeta& meta) {
+  return {.name = meta.name, .uid = meta.uid, .version = meta.version};
+}
+
 void release(Plan& plan, const PodSeen& pod) {
   if (pod.has_finalizer)
     plan.release_pods.push_back({.name = pod.name, .uid = pod.uid, .object = pod.object});
@@ -39,7 +43,11 @@ void clear_pods(Plan& plan, const Situation& s, Leave leave, std::string_view wh
     const bool keep = leave == Leave::kEvidence && is_evidence(s, *pod);
     if (!pod->deleting() && !keep)
       plan.delete_pods.push_back(
-          {.name = pod->name, .uid = pod->uid, .why = std::string(why), .runs = !pod->ended()});
+          {.name = pod->name,
+           .uid = pod->uid,
+           .version = pod->object ? pod->object->metadata.version.str() : std::string(),
+           .why = std::string(why),
+           .runs = !pod->ended()});
     if (!pod->ended() && pod->deleting()) plan.look_again_in(kStuckCheck);
     const auto [known, fresh] = settled.try_emplace(pod->attempt, false);
     if (fresh) known->second = is_settled(s, pod->attempt);
@@ -51,11 +59,10 @@ void clear_gang(Plan& plan, const Situation& s) {
   const std::string& uid = s.job().metadata.uid;
   if (const GroupPtr& group = s.seen.group;
       group && owned_by(group->metadata.owners, uid) && !group->metadata.deleted)
-    plan.delete_group = ObjectDelete{.name = group->metadata.name, .uid = group->metadata.uid};
+    plan.delete_group = deletion_of(group->metadata);
   if (const ServicePtr& service = s.seen.service;
       service && owned_by(service->metadata.owners, uid) && !service->metadata.deleted)
-    plan.delete_service =
-        ObjectDelete{.name = service->metadata.name, .uid = service->metadata.uid};
+    plan.delete_service = deletion_of(service->metadata);
 }
 
 std::optional<Plan> settle(const Situation& s) {

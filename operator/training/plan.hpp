@@ -21,6 +21,7 @@ namespace amdahl::training {
 struct PodDelete {
   std::string name = {};
   std::string uid = {};
+  std::string version = {};
   std::string why = {};  // "Paused", "Restarting", ...: for the log
   bool runs = false;     // as far as was seen; one that has ended meanwhile is evidence
 };
@@ -32,6 +33,7 @@ struct PodRelease {
 struct ObjectDelete {
   std::string name = {};
   std::string uid = {};
+  std::string version = {};
 };
 struct PlannedEvent {
   bool warning = false;
