@@ -106,7 +106,8 @@ void put_launch(Json& pod, Json& trainer, const PodOptions& options) {
     const Json little{{"cpu", "100m"}, {"memory", "64Mi"}};
     Json init{{"name", kLaunchVolume},
               {"image", options.launch_image},
-              {"command", {"/amdahl-launch", "install", path}},
+              {"command", {"/amdahl-launch", "install", kLaunchFolder}},
+              {"terminationMessagePolicy", "FallbackToLogsOnError"},
               {"resources", {{"requests", little}, {"limits", little}}},
               {"securityContext",
                {{"allowPrivilegeEscalation", false},

@@ -98,7 +98,9 @@ TEST_CASE("amdahl-launch runs the trainer's command, from an image or from the m
   const Json pod = pod_of(job, {}, {.launch_image = "amdahl/launch:1"});
   const Json& init = pod["spec"]["initContainers"][0];
   CHECK(init["image"] == "amdahl/launch:1");
-  CHECK(init["command"][2] == pod["spec"]["containers"][0]["command"][0]);
+  CHECK(init["command"] == Json::array({"/amdahl-launch", "install", "/amdahl"}));
+  CHECK(pod["spec"]["containers"][0]["command"][0] == "/amdahl/amdahl-launch");
+  CHECK(init["terminationMessagePolicy"] == "FallbackToLogsOnError");
   CHECK(init["volumeMounts"][0]["name"] == pod["spec"]["volumes"][0]["name"]);
 }
 

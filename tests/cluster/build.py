@@ -183,6 +183,7 @@ def _download(go: str, folder: Path, product: Product) -> dict:
 def module_folder(name: str) -> Path:
     """The files of a product's module, as its authors published them."""
     folder = HOME / "mod" / name
+    folder.mkdir(parents=True, exist_ok=True)
     return Path(_download(find_go(), folder, PRODUCTS[name])["Dir"])
 
 

@@ -26,7 +26,7 @@ def create(certs: Path) -> None:
     extensions += ["-addext", "keyUsage=critical,keyCertSign,cRLSign"]
     _openssl(certs, "req", "-x509", "-new", "-key", "ca.key", "-out", "ca.crt", "-days", "30",
              "-subj", "/CN=amdahl-test-ca", *extensions)
-    _leaf(certs, "server", "/CN=kube-apiserver", f"subjectAltName={SERVER_NAMES}\n"
+    issue(certs, "server", "/CN=kube-apiserver", f"subjectAltName={SERVER_NAMES}\n"
           "extendedKeyUsage=serverAuth\n")
     # The service-account key signs tokens: RSA, because that is what clusters use.
     _openssl(certs, "genrsa", "-out", "sa.key", "2048")
@@ -34,7 +34,7 @@ def create(certs: Path) -> None:
     tokens = {}
     for context, (user, group, kind) in USERS.items():
         if kind == "certificate":
-            _leaf(certs, context, f"/O={group}/CN={user}", "extendedKeyUsage=clientAuth\n")
+            issue(certs, context, f"/O={group}/CN={user}", "extendedKeyUsage=clientAuth\n")
         else:
             tokens[context] = secrets.token_hex(16)
     rows = [f'{token},{USERS[c][0]},{USERS[c][0]},"{USERS[c][1]}"' for c, token in tokens.items()]
@@ -45,6 +45,15 @@ def create(certs: Path) -> None:
 def tokens(certs: Path) -> dict[str, str]:
     """context -> bearer token."""
     return json.loads((certs / "tokens.json").read_text())
+
+
+def issue(certs: Path, name: str, subject: str, extensions: str) -> None:
+    """NAME.key and NAME.crt, signed by the cluster's authority."""
+    _key(certs / f"{name}.key")
+    (certs / f"{name}.ext").write_text(extensions)
+    _openssl(certs, "req", "-new", "-key", f"{name}.key", "-subj", subject, "-out", f"{name}.csr")
+    _openssl(certs, "x509", "-req", "-in", f"{name}.csr", "-CA", "ca.crt", "-CAkey", "ca.key",
+             "-CAcreateserial", "-days", "30", "-extfile", f"{name}.ext", "-out", f"{name}.crt")
 
 
 def write_kubeconfig(path: Path, certs: Path, server: str) -> None:
@@ -74,14 +83,6 @@ def write_kubeconfig(path: Path, certs: Path, server: str) -> None:
             lines.append(f"    client-key-data: {_data(certs / f'{context}.key')}")
     path.touch(mode=0o600)
     path.write_text("\n".join(lines) + "\n")
-
-
-def _leaf(certs: Path, name: str, subject: str, extensions: str) -> None:
-    _key(certs / f"{name}.key")
-    (certs / f"{name}.ext").write_text(extensions)
-    _openssl(certs, "req", "-new", "-key", f"{name}.key", "-subj", subject, "-out", f"{name}.csr")
-    _openssl(certs, "x509", "-req", "-in", f"{name}.csr", "-CA", "ca.crt", "-CAkey", "ca.key",
-             "-CAcreateserial", "-days", "30", "-extfile", f"{name}.ext", "-out", f"{name}.crt")
 
 
 def _key(path: Path) -> None:

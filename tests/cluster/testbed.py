@@ -31,6 +31,9 @@ PORTS = range(20000, 30000)
 
 
 class Cluster(Client):
+    # Nothing here makes service accounts, and without them this plugin refuses all pods.
+    admission_off = "ServiceAccount"
+
     def __init__(self, name: str = "default"):
         if not re.fullmatch(r"[a-z0-9][a-z0-9.-]*", name):
             raise ValueError(f"not a usable cluster name: {name!r}")
@@ -216,8 +219,7 @@ class Cluster(Client):
             f"--token-auth-file={self.certs}/tokens.csv",
             "--anonymous-auth=false",
             "--authorization-mode=Node,RBAC",
-            # Nothing here makes service accounts, and without them this plugin refuses all pods.
-            "--disable-admission-plugins=ServiceAccount",
+            f"--disable-admission-plugins={self.admission_off}",
             "--service-account-issuer=https://kubernetes.default.svc.cluster.local",
             f"--service-account-key-file={self.certs}/sa.pub",
             f"--service-account-signing-key-file={self.certs}/sa.key",

@@ -7,7 +7,8 @@ from pathlib import Path
 
 sys.path.insert(0, str(Path(__file__).resolve().parent))
 
-from gang_world import JOBS, World, wait_for  # noqa: E402
+from gang_world import World  # noqa: E402
+from job_world import JOBS, wait_for  # noqa: E402
 
 
 class OperatorOnRealServer(unittest.TestCase):
