@@ -45,8 +45,12 @@ Task<Result<bool>> TrainingReconciler::confirmed(Pass pass, std::vector<std::str
 }
 
 Task<Result<void>> TrainingReconciler::release_one(Pass pass, PodRelease which) {
+  if (const auto done = released_.find(pass.key);
+      done != released_.end() && done->second.contains(which.uid))
+    co_return Result<void>{};
   CO_TRY(co_await pass.writer.remove_finalizer(kube::kPods, meta_of(*which.object),
                                                std::string(api::kFinalizer)));
+  if (which.object->metadata.deleted) released_[pass.key].insert(which.uid);
   co_return Result<void>{};
 }
 

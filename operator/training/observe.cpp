@@ -2,6 +2,8 @@
 
 #include <fmt/format.h>
 
+#include <algorithm>
+
 #include "operator/api/names.hpp"
 #include "operator/training/reconciler.hpp"
 
@@ -41,6 +43,15 @@ Observed TrainingReconciler::observe(const kube::ObjectKey& key, std::int64_t ep
   return seen;
 }
 
+void TrainingReconciler::forget_released(const kube::ObjectKey& key, const Observed& seen) {
+  const auto released = released_.find(key);
+  if (released == released_.end()) return;
+  std::erase_if(released->second, [&](const std::string& uid) {
+    return std::ranges::find(seen.pods, uid, &PodSeen::uid) == seen.pods.end();
+  });
+  if (released->second.empty()) released_.erase(released);
+}
+
 void TrainingReconciler::forget_if_gone(const kube::ObjectKey& key, const Observed& seen) {
   const auto known = known_.find(key);
   if (known == known_.end() || (seen.job && seen.job->metadata.uid == known->second.uid)) return;
@@ -53,6 +64,7 @@ Task<Result<controller::Outcome>> TrainingReconciler::reconcile(kube::ObjectKey 
   if (!leading_since_) leading_since_ = context.now;
   const Observed seen = observe(key, context.writer.epoch().transitions);
   forget_if_gone(key, seen);
+  forget_released(key, seen);
   if (seen.job) known_[key].uid = seen.job->metadata.uid;
   Plan plan = decide(seen, context.now, options_);
   co_return co_await apply({seen, context.writer, key, context.now}, std::move(plan));

@@ -5,6 +5,7 @@
 #pragma once
 
 #include <map>
+#include <set>
 
 #include "operator/controller/event_recorder.hpp"
 #include "operator/controller/reconciler.hpp"
@@ -62,6 +63,10 @@ class TrainingReconciler final : public controller::Reconciler {
   // What the process keeps of a job goes with it.
   void forget_if_gone(const kube::ObjectKey& key, const Observed& seen);
   std::map<kube::ObjectKey, Known> known_;
+  // Pods that are gone with their last finalizer, by UID, until the cache has heard of it: the
+  // version that such a patch answers with is older than the deletion that follows from it.
+  void forget_released(const kube::ObjectKey& key, const Observed& seen);
+  std::map<kube::ObjectKey, std::set<std::string>> released_;
   std::optional<WallTime> leading_since_;  // the first call
 };
 
