@@ -3,17 +3,20 @@
 #include <algorithm>
 #include <charconv>
 
+#include "base/json_dump.hpp"
+#include "base/json_load.hpp"
 #include "base/rules.hpp"
 
 namespace amdahl::controller {
 namespace {
 
 Result<Json> parse_object(const kube::Request& request, const std::string& body) {
-  Json object = Json::parse(body, nullptr, /*allow_exceptions=*/false);
-  if (!object.is_object())
+  auto object = load_json(body);
+  if (!object) object = Json::parse(body, nullptr, /*allow_exceptions=*/false);
+  if (!object->is_object())
     return fail(Errc::kCorrupt, "{} {}: the answer is no JSON object", name(request.verb),
                 request.subject);
-  return object;
+  return *std::move(object);
 }
 
 std::string describe(const std::optional<Owner>& owner) {
@@ -38,7 +41,7 @@ std::optional<std::int64_t> recorded_epoch(const kube::ObjectMeta& meta) {
 }  // namespace
 
 std::string to_body(const Json& object) {
-  return object.dump(-1, ' ', /*ensure_ascii=*/false, Json::error_handler_t::replace);
+  return dump_json(object);
 }
 
 Json merge_diff(const Json& before, const Json& after) {

@@ -17,7 +17,9 @@ class FaultBook {
   explicit FaultBook(const FaultPlan& plan) : plan_(plan) {}
 
   // Each call counts one request of the operator, and one write.
-  const Fault* at_request() {
+  const Fault* at_request(Monotonic now) {
+    // Leases are renewed for ever, and faults have an end.
+    if (now >= faults_end()) return nullptr;
     ++requests_;
     return find([this](const Fault& fault) {
       return fault.kind >= FaultKind::kRefuse && fault.kind <= FaultKind::kLoseReply &&
@@ -25,9 +27,8 @@ class FaultBook {
     });
   }
   const Fault* at_write(bool of_lease, Monotonic now) {
+    if (of_lease && now >= faults_end()) return nullptr;
     const std::uint64_t count = of_lease ? ++lease_writes_ : ++writes_;
-    // Leases are renewed for ever, and faults have an end.
-    if (of_lease && now >= Monotonic{} + std::chrono::milliseconds{kFaultsEndMs}) return nullptr;
     return find([=](const Fault& fault) {
       return fault.kind <= FaultKind::kFreezeAtWrite && (fault.arg == kAtLease) == of_lease &&
              static_cast<std::uint64_t>(fault.at) == count;
@@ -40,6 +41,7 @@ class FaultBook {
              now < end(fault);
     });
   }
+  static Monotonic faults_end() { return Monotonic{} + std::chrono::milliseconds{kFaultsEndMs}; }
   static Monotonic start(const Fault& fault) {
     return Monotonic{} + std::chrono::milliseconds{fault.at};
   }
@@ -50,6 +52,7 @@ class FaultBook {
   const FaultPlan& plan() const { return plan_; }
   std::uint64_t writes() const { return writes_; }
   std::uint64_t lease_writes() const { return lease_writes_; }
+  std::uint64_t requests() const { return requests_; }
 
  private:
   template <class Wanted>

@@ -38,7 +38,6 @@ constexpr std::array<std::string_view, kFaultKinds> kNames = {"crash-before-send
                                                               "preempt",
                                                               "node-loss"};
 
-constexpr std::array kStatuses = {401, 409, 429, 500, 503, 504};
 constexpr std::int64_t kLeaseWritesDrawn = 12;
 constexpr double kLeaseChance = 0.2;          // that a crash is at a write of the lease
 constexpr std::int64_t kWritesDrawn = 30;     // a fault at a later write rarely finds one
@@ -61,7 +60,7 @@ Fault draw_fault(Rng& rng, FaultKind kind) {
     fault.at = between(rng, 100, kTimesDrawnMs);
   }
   fault.for_ms = between(rng, 1'000, kWindowMs);
-  if (kind == FaultKind::kRefuse) fault.arg = kStatuses[rng.below(kStatuses.size())];
+  if (kind == FaultKind::kRefuse) fault.arg = kRefusals[rng.below(kRefusals.size())];
   if (kind == FaultKind::kWallJump) {
     fault.arg = rng.chance(0.5) ? 3600 : -3600;
     fault.replica = static_cast<std::int32_t>(rng.below(3));

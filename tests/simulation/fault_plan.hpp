@@ -4,6 +4,7 @@
 // names the line it does not understand.
 #pragma once
 
+#include <array>
 #include <cstdint>
 #include <set>
 #include <string>
@@ -40,7 +41,7 @@ enum class FaultKind : std::uint8_t {
   kCompact,       // the server forgets its history: 410
   kPagedLists,    // so the replica lists anew, in pages of two; and again while it turns them
   kSlowBinding,   // the scheduler takes `arg` ms longer
-  kForeignEdit,   // somebody edits a child of the operator
+  kForeignEdit,  // somebody edits a child of the operator; `arg`: which one, 0 is drawn, also below
   kForeignDelete,
   kPodKill,    // a running pod fails
   kPodDelete,  // eviction
@@ -61,6 +62,7 @@ struct Fault {
 };
 using FaultPlan = std::vector<Fault>;
 
+inline constexpr std::array<std::int64_t, 6> kRefusals = {401, 409, 429, 500, 503, 504};
 inline constexpr std::int64_t kAtLease = 1;  // `arg` of a fault at a write of the lease
 
 // All faults are over by then, and so is the script of the user.

@@ -35,6 +35,10 @@ void Ledger::violated(std::string text) {
   if (violations_.size() < kViolationsMax) violations_.push_back(std::move(text));
 }
 
+void Ledger::there_already(std::string_view storage, const local::StoredObject& object) {
+  there_.emplace(fmt::format("{} {}", storage, object.key), object.uid);
+}
+
 void Ledger::note(const Actor& actor, std::span<const local::Mutation> mutations, Monotonic now) {
   for (const local::Mutation& mutation : mutations) note_one(actor, mutation, now);
 }
@@ -50,6 +54,9 @@ void Ledger::note_one(const Actor& actor, const local::Mutation& mutation, Monot
              : created ? "creates"
                        : "changes",
              id, mutation.version);
+  if (!lease)
+    active_ms_ =
+        std::chrono::duration_cast<std::chrono::milliseconds>(now.time_since_epoch()).count();
   if (lease && !removed) lease_holder_ = holder_in(mutation.object->text);
   if (actor.is_operator && !lease) {
     ++writes_;
@@ -75,6 +82,7 @@ void Ledger::note_one(const Actor& actor, const local::Mutation& mutation, Monot
     count.operator_deletes += actor.is_operator ? 1 : 0;
   } else if (created) {
     ++count.creates;
+    count.operator_creates += actor.is_operator ? 1 : 0;
     for (const auto& owner : mutation.object->owners) {
       const auto gone = gone_.find(owner.uid);
       if (gone == gone_.end()) continue;

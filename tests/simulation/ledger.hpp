@@ -25,6 +25,7 @@ struct Actor {
 
 struct ObjectCounts {
   std::uint32_t creates = 0;
+  std::uint32_t operator_creates = 0;
   std::uint32_t deletes = 0;
   std::uint32_t operator_deletes = 0;
   // Children whose owner was gone already when they were made, and that were collected.
@@ -37,6 +38,8 @@ class Ledger {
  public:
   explicit Ledger(Trace& trace) : trace_(trace) {}
 
+  // From before the run.
+  void there_already(std::string_view storage, const local::StoredObject& object);
   void note(const Actor& actor, std::span<const local::Mutation> mutations, Monotonic now);
   // From here on the operator has nothing to say any more.
   void demand_silence() { silent_ = true; }
@@ -47,6 +50,8 @@ class Ledger {
   const std::vector<std::string>& violations() const { return violations_; }
   const std::string& lease_holder() const { return lease_holder_; }
   std::uint64_t writes() const { return writes_; }  // by the operator, without leases
+  // When anything but a lease changed last.
+  std::int64_t active_ms() const { return active_ms_; }
 
  private:
   void note_one(const Actor& actor, const local::Mutation& mutation, Monotonic now);
@@ -60,6 +65,7 @@ class Ledger {
   std::vector<std::string> violations_;
   std::string lease_holder_;
   std::uint64_t writes_ = 0;
+  std::int64_t active_ms_ = 0;
   bool silent_ = false;
 };
 

@@ -9,6 +9,7 @@
 #include <thread>
 
 #include "tests/simulation/options.hpp"
+#include "tests/simulation/single_faults.hpp"
 #include "tests/simulation/trial.hpp"
 #include "tests/simulation/workers.hpp"
 
@@ -16,7 +17,6 @@ namespace amdahl::simulation {
 namespace {
 
 constexpr std::size_t kFailuresShown = 10;
-constexpr std::uint64_t kLeaseWritesTried = 10;  // the hundredth renewal is like the tenth
 
 void print(std::string_view text) {
   std::fwrite(text.data(), 1, text.size(), stdout);
@@ -64,14 +64,19 @@ Result<bool> run_seeds(const Options& options, const Subject& subject) {
 Result<bool> run_exhaustive(const Options& options, const Subject& subject) {
   std::vector<Scenario> all;
   Trials trials;
-  for (std::uint64_t workload = 0; workload < kWorkloads; ++workload) {
-    const RunResult& reference = trials.reference(subject, workload);
-    const auto more =
-        single_faults(subject, workload,
-                      {.writes = reference.writes,
-                       .lease_writes = std::min(reference.lease_writes, kLeaseWritesTried)});
+  for (std::uint64_t workload = 0; workload < subject.workloads; ++workload) {
+    auto more = single_faults(subject, workload, trials.reference(subject, workload));
+    if (!options.kinds.empty())
+      std::erase_if(more, [&](const Scenario& one) {
+        return !options.kinds.contains(one.plan.front().kind);
+      });
+    if (!subject.workload_names.empty())
+      print(fmt::format("{} {}: {} plans\n", subject.name, subject.workload_names[workload],
+                        more.size()));
     all.insert(all.end(), more.begin(), more.end());
   }
+  for (const auto& [kind, count] : by_kind(all)) print(fmt::format("{:>8} {}\n", count, kind));
+  std::fflush(stdout);  // the workers would print it again
   TRY(const Tally tally, play_all(all.size(), options.jobs, options.silence_minutes * 60'000,
                                   [&](std::uint64_t index) { return all[index]; }));
   show(tally, subject);

@@ -84,11 +84,11 @@ const std::string_view kHelp =
     R"(simulate: plays seeded failures against the operator's own code, in virtual time.
 
   simulate --seeds N [--first S] [--subject LIST] [--faults LIST] [--jobs J]
-  simulate --exhaustive [--subject LIST]     a crash and a freeze at every write of every workload
+  simulate --exhaustive [--subject LIST]     every plan of one fault, for every workload
   simulate --replay SEED --subject NAME      one seed: its plan, its trace, its verdict
   simulate --scenario FILE                   plays a saved run
 
-  --subject LIST   of: mirror, gang, training, replace, counted;
+  --subject LIST   of: mirror, gang, training, job, replace, counted;
                    wrong: no-l1, no-w1, no-w2, no-w3, no-e2, training-no-e2
   --faults LIST    only these kinds, e.g. lag,kill; "all" is what makes sense for the subject
   --save FILE      writes the scenario of --replay, with as few faults as still fail

@@ -28,32 +28,56 @@ std::uint32_t number_in(std::string_view text) {
 
 // Of the first name that is there: the example's, or the one of the workload contract.
 std::string env_of(const Json& container, std::string_view name, std::string_view other) {
+  const auto env = container.find("env");
+  if (env == container.end()) return {};
   for (const std::string_view wanted : {name, other})
-    for (const Json& entry : container.value("env", Json::array()))
-      if (entry.value("name", "") == wanted) return entry.value("value", "");
+    for (const Json& entry : *env)
+      if (entry["name"].get_ref<const std::string&>() == wanted) return entry.value("value", "");
   return {};
 }
 
+// What its author has said, which stays.
 PodView view_of(const local::StoredObject& object) {
-  const Json pod = Json::parse(object.text, nullptr, false);
+  const Json pod = local::parsed(object);
   const Json& container = pod["spec"]["containers"][0];
   const std::string attempt = env_of(container, "ATTEMPT", "AMDAHL_ATTEMPT");
-  const std::string command = container.value("command", Json::array()).dump();
+  const std::string command =
+      container.contains("command") ? container["command"].dump() : std::string();
   const auto script = command.find("fail-below=");
-  PodView view{.uid = object.uid,
-               .node = pod["spec"].value("nodeName", ""),
-               .phase = pod.value("/status/phase"_json_pointer, std::string("Pending")),
-               .group = pod["metadata"]
-                            .value("annotations", Json::object())
-                            .value("scheduling.k8s.io/group-name", ""),
-               .rank = number_in(env_of(container, "RANK", "PET_NODE_RANK")),
-               .size = number_in(env_of(container, "WORLD_SIZE", "PET_NNODES")),
-               .deleting = object.deleting};
+  const auto until = command.find("hold-until=");
+  PodView view{
+      .uid = object.uid,
+      .group = pod.value("/metadata/annotations/scheduling.k8s.io~1group-name"_json_pointer,
+                         std::string()),
+      .rank = number_in(env_of(container, "RANK", "PET_NODE_RANK")),
+      .size = number_in(env_of(container, "WORLD_SIZE", "PET_NNODES"))};
   view.gang = view.group + "/" + attempt;
-  view.holds = command.find("hold") != std::string::npos;
+  if (until != std::string::npos) {
+    const std::uint32_t second = number_in(std::string_view(command).substr(until + 11));
+    view.not_before = Monotonic{} + std::chrono::seconds{second};
+  } else {
+    view.holds = command.find("hold") != std::string::npos;
+  }
   if (script != std::string::npos && view.rank == 0)
     view.fails = number_in(attempt) < number_in(std::string_view(command).substr(script + 11));
   return view;
+}
+
+// Of a member that stands once in a pod, so that its text need not be parsed: the server writes
+// members without white space, and these values have nothing to escape.
+std::string_view value_in(std::string_view pod, std::string_view member) {
+  const auto at = pod.rfind(member);
+  if (at == pod.npos) return {};
+  pod.remove_prefix(at + member.size());
+  return pod.substr(0, pod.find('"'));
+}
+
+// All that changes in the life of a pod.
+void update(PodView& view, const local::StoredObject& object) {
+  view.node = value_in(object.text, "\"nodeName\":\"");
+  view.phase = value_in(object.text, "\"phase\":\"");
+  if (view.phase.empty()) view.phase = "Pending";
+  view.deleting = object.deleting;
 }
 
 }  // namespace
@@ -100,7 +124,9 @@ void Pods::on_mutation(const local::Mutation& mutation) {
   if (!mutation.storage.starts_with("pods")) return;
   const std::string name = mutation.key.substr(mutation.key.find('/') + 1);
   if (mutation.object) {
-    pods_[name] = view_of(*mutation.object);
+    PodView& view = pods_[name];
+    if (view.uid != mutation.object->uid) view = view_of(*mutation.object);
+    update(view, *mutation.object);
   } else {
     pods_.erase(name);
   }
@@ -191,7 +217,8 @@ void Pods::end_gangs() {
     std::string loser;
     for (const std::string& name : names)
       if (pods_.at(name).fails) loser = name;
-    const auto length = pause(3'000, 20'000);
+    const auto length =
+        std::max<std::chrono::nanoseconds>(pause(3'000, 20'000), first.not_before - agenda_.now());
     for (const std::string& name : names) {
       const PodView& pod = pods_.at(name);
       if (planned_[pod.uid] == "end" || (!loser.empty() && name != loser)) continue;
@@ -210,11 +237,14 @@ void Pods::end_gangs() {
   }
 }
 
-const std::string* Pods::pick_running() {
+// The n-th one, or one that is drawn.
+const std::string* Pods::pick_running(std::int64_t which) {
   std::vector<const std::string*> running;
   for (const auto& [name, pod] : pods_)
     if (pod.phase == "Running" && !pod.deleting) running.push_back(&name);
-  return running.empty() ? nullptr : running[rng_.below(running.size())];
+  if (running.empty() || which > std::ssize(running)) return nullptr;
+  const std::size_t drawn = rng_.below(running.size());
+  return running[which > 0 ? static_cast<std::size_t>(which) - 1 : drawn];
 }
 
 // A lost node takes its pods with it at once; from one that is given away they go in their time.
@@ -231,11 +261,12 @@ void Pods::take_node(const std::string& node, const Fault& fault) {
 }
 
 void Pods::play(const Fault& fault) {
-  if (fault.kind == FaultKind::kNodeLoss)
-    return take_node(
-        std::next(nodes_.begin(), static_cast<std::ptrdiff_t>(rng_.below(nodes_.size())))->first,
-        fault);
-  const std::string* const victim = pick_running();
+  if (fault.kind == FaultKind::kNodeLoss) {
+    const auto drawn = static_cast<std::int64_t>(rng_.below(nodes_.size()));
+    const std::int64_t which = fault.arg > 0 ? (fault.arg - 1) % kNodes : drawn;
+    return take_node(std::next(nodes_.begin(), which)->first, fault);
+  }
+  const std::string* const victim = pick_running(fault.arg);
   if (victim == nullptr) return;
   const std::string name = *victim;
   const std::string uid = pods_.at(name).uid;

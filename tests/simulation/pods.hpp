@@ -2,8 +2,9 @@
 // trainers.
 //
 // A trainer's script stands in its pod's command: "fail-below=2" makes rank 0 fail in attempts 0
-// and 1, "hold" never ends. Ranks wait for each other, as collective operations do: nobody succeeds
-// or fails by itself before all run, and after a failure the others hang until they are deleted.
+// and 1, "hold" never ends, "hold-until=70" not before that second. Ranks wait for each other, as
+// collective operations do: nobody succeeds or fails by itself before all run, and after a failure
+// the others hang until they are deleted.
 //
 // Thread: one. Lifetime: server, agenda and book outlive it. Failure: a refused write is tried
 // again with the next change.
@@ -29,8 +30,9 @@ struct PodView {
   std::string gang = {};   // group and attempt: who waits for whom
   std::uint32_t rank = 0;
   std::uint32_t size = 0;
-  bool fails = false;  // by its script, once all run
-  bool holds = false;  // by its script, until it is deleted
+  bool fails = false;         // by its script, once all run
+  bool holds = false;         // by its script, until it is deleted
+  Monotonic not_before = {};  // by its script, it does not end before that
   bool deleting = false;
 };
 using PodViews = std::map<std::string, PodView>;  // by name
@@ -59,7 +61,7 @@ class Pods {
   void remove(const std::string& pod, const std::string& uid, bool at_once);
   void take_node(const std::string& node, const Fault& fault);
   std::chrono::nanoseconds pause(std::uint64_t min_ms, std::uint64_t max_ms);
-  const std::string* pick_running();
+  const std::string* pick_running(std::int64_t which);
 
   SimServer& server_;
   Agenda& agenda_;

@@ -4,6 +4,7 @@
 
 #include <nlohmann/json.hpp>
 
+#include "base/check.hpp"
 #include "tests/simulation/subject.hpp"
 
 namespace amdahl::simulation {
@@ -20,16 +21,40 @@ class NoTokens final : public local::Identities {
   std::optional<Issued> issue(const Wish&, WallTime) override { return {}; }
 };
 
+void post(local::ApiServer& server, std::string target, std::string body) {
+  const local::Reply made = server.handle({.method = "POST",
+                                           .target = std::move(target),
+                                           .accept = "application/json",
+                                           .content_type = "application/json",
+                                           .user_agent = kSomebody.name,
+                                           .body = std::move(body),
+                                           .user = {.name = kSomebody.name}},
+                                          ManualClock().wall());
+  AMDAHL_CHECK(made.status == 201);
+}
+
 }  // namespace
 
-SimServer::SimServer(const local::BuiltinSchemas& schemas, Rng rng, ManualClock& clock,
-                     Agenda& agenda, Ledger& ledger)
-    : clock_(clock),
-      agenda_(agenda),
-      ledger_(ledger),
-      identities_(std::make_unique<NoTokens>()),
-      kinds_(schemas, *identities_, "127.0.0.1:6443"),
-      server_(kinds_, rng) {
+StartState::StartState(const local::BuiltinSchemas& schemas,
+                       const std::vector<std::string>& definitions)
+    : identities_(std::make_unique<NoTokens>()), kinds_(schemas, *identities_, "127.0.0.1:6443") {
+  local::ApiServer server(kinds_, Rng(1));
+  post(server, "/api/v1/namespaces", Json{{"metadata", {{"name", kNamespace}}}}.dump());
+  for (const std::string& definition : definitions)
+    post(server, "/apis/apiextensions.k8s.io/v1/customresourcedefinitions", definition);
+  for (const local::Mutation& mutation : server.take_mutations())
+    objects_.push_back({.storage = mutation.storage, .text = mutation.object->text});
+  version_ = server.version();
+}
+
+SimServer::SimServer(const StartState& start, Rng rng, ManualClock& clock, Agenda& agenda,
+                     Ledger& ledger)
+    : clock_(clock), agenda_(agenda), ledger_(ledger), kinds_(start.kinds_), server_(kinds_, rng) {
+  AMDAHL_CHECK(server_.load(start.objects_, start.version_));
+  const local::ObjectTable& all = server_.table();
+  for (local::ResourceId id = 0; id < all.resources(); ++id)
+    for (const auto& [key, object] : all.objects(id))
+      ledger_.there_already(all.storage(id), *object);
   agenda_.in(kTick, [this] { tick(); });
 }
 

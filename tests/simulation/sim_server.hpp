@@ -13,6 +13,7 @@
 #include "base/fields.hpp"
 #include "base/rng.hpp"
 #include "local/apiserver/core/api_server.hpp"
+#include "local/apiserver/core/restore.hpp"
 #include "local/apiserver/rules/served_kinds.hpp"
 #include "tests/simulation/agenda.hpp"
 #include "tests/simulation/ledger.hpp"
@@ -27,12 +28,25 @@ class WatchFeed {
   virtual void end() = 0;
 };
 
+// What servers begin with: the namespace, and definitions of kinds that are compiled already.
+// Lifetime: the schemas outlive it, and it outlives its servers.
+class StartState {
+ public:
+  StartState(const local::BuiltinSchemas& schemas, const std::vector<std::string>& definitions);
+
+ private:
+  friend class SimServer;
+  std::unique_ptr<local::Identities> identities_;
+  local::ServedKinds kinds_;
+  std::vector<local::Restored> objects_;
+  std::uint64_t version_ = 0;
+};
+
 class SimServer {
  public:
   using OnMutation = std::function<void(const local::Mutation&)>;
 
-  SimServer(const local::BuiltinSchemas& schemas, Rng rng, ManualClock& clock, Agenda& agenda,
-            Ledger& ledger);
+  SimServer(const StartState& start, Rng rng, ManualClock& clock, Agenda& agenda, Ledger& ledger);
 
   local::Reply handle(const Actor& actor, const local::Call& call);
   // Short ways for the user, the scheduler and the kubelet; the object or the refusal.
@@ -64,7 +78,6 @@ class SimServer {
   ManualClock& clock_;
   Agenda& agenda_;
   Ledger& ledger_;
-  std::unique_ptr<local::Identities> identities_;
   local::ServedKinds kinds_;
   local::ApiServer server_;
   std::vector<Followed> followed_;

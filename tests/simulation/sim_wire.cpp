@@ -124,7 +124,7 @@ Task<Result<kube::Response>> SimWire::send(kube::Request request, Monotonic dead
   const bool guarded = fence_ != nullptr && request.fenced && write;
   if (guarded && !fence_->may_write(clock_.monotonic()))
     co_return no(Errc::kFenced, "the lease may be lost");
-  const Fault* fault = world_.book.at_request();
+  const Fault* fault = world_.book.at_request(clock_.monotonic());
   if (crash != nullptr && crash->kind == FaultKind::kCrashBeforeSend) {
     options_.crash();
     co_return no(Errc::kCancelled, "crashed");
@@ -220,7 +220,7 @@ Task<Result<kube::StreamResponse>> SimWire::open(kube::Request request, Monotoni
   if (dead_ || !co_await clock_.sleep_until(clock_.monotonic() + latency()) || dead_)
     co_return no(Errc::kCancelled, "cancelled");
   if (clock_.monotonic() >= head_deadline) co_return no(Errc::kTimeout, "deadline passed");
-  const Fault* fault = world_.book.at_request();
+  const Fault* fault = world_.book.at_request(clock_.monotonic());
   if (fault != nullptr && fault->kind == FaultKind::kRefuse)
     co_return kube::StreamResponse{.head = refusal(fault->arg, false)};
   if (fault != nullptr) co_return no(Errc::kIo, "connection reset");

@@ -47,7 +47,11 @@ struct Subject {
   FaultPlan (*draw)(Rng&) = nullptr;  // plans made for it; null: drawn from `kinds`
   std::unique_ptr<Program> (*start)(const controller::Runtime&, Rng,
                                     controller::ManagerOptions) = nullptr;
-  std::vector<UserStep> (*script)(Rng) = nullptr;
+  // What the user does, by the number of the workload; names of workloads that have one.
+  std::vector<UserStep> (*script)(std::uint64_t workload) = nullptr;
+  std::uint64_t workloads = 16;
+  std::vector<std::string> workload_names = {};
+  std::int64_t grid_ms = 5'000;               // between two times at which single faults are tried
   std::vector<std::string> definitions = {};  // CRDs that are there from the start
   std::string monkey_edit = R"({"metadata":{"annotations":{"monkey":"was here"}}})";
   // What depends on timing even without faults is left out of both ends; null: nothing does.

@@ -75,7 +75,8 @@ std::int64_t between(Rng& rng, std::int64_t low, std::int64_t high) {
 }
 
 // Originals that come, change, go and come back; one finds its mirror's name taken for a while.
-std::vector<UserStep> mirror_script(Rng rng) {
+std::vector<UserStep> mirror_script(std::uint64_t workload) {
+  Rng rng(workload);
   std::vector<UserStep> steps;
   for (const char* name : {"a", "b", "c"}) {
     const std::int64_t start = between(rng, 1'000, 40'000);
@@ -93,7 +94,8 @@ std::vector<UserStep> mirror_script(Rng rng) {
   return steps;
 }
 
-std::vector<UserStep> replace_script(Rng rng) {
+std::vector<UserStep> replace_script(std::uint64_t workload) {
+  Rng rng(workload);
   std::vector<UserStep> steps;
   for (const char* name : {"a", "b"}) {
     const std::int64_t start = between(rng, 1'000, 40'000);
@@ -103,13 +105,15 @@ std::vector<UserStep> replace_script(Rng rng) {
   return steps;
 }
 
-std::vector<UserStep> counted_script(Rng rng) {
+std::vector<UserStep> counted_script(std::uint64_t workload) {
+  Rng rng(workload);
   return {create(between(rng, 1'000, 40'000), "a", {{"copies", "3"}}, {{"k", "1"}}),
           create(between(rng, 1'000, 40'000), "b", {{"copies", "2"}}, {{"k", "1"}})};
 }
 
 // A gang that succeeds, one that fails at first, and in some worlds one that fails for good.
-std::vector<UserStep> gang_script(Rng rng) {
+std::vector<UserStep> gang_script(std::uint64_t workload) {
+  Rng rng(workload);
   const auto gang = [&](std::string_view name, std::string_view size, std::string command,
                         std::string_view restarts) {
     return create(between(rng, 1'000, 60'000), name, {{"gang", "yes"}},
@@ -193,6 +197,7 @@ std::vector<Subject> right_subjects() {
                  .definitions = {kPodGroupDefinition},
                  .essence = gang_essence});
   all.push_back(training_subject());
+  all.push_back(one_job_subject());
   all.push_back({.name = "replace",
                  .about = "a child that is deleted and made again when it is outdated",
                  .kinds = faults_without_pods(),

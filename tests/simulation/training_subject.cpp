@@ -68,7 +68,8 @@ UserStep edit(std::int64_t at_ms, std::string_view name, Json spec) {
 // resumed, one that is paused and resumed, one that is cancelled, one that is deleted, and in some
 // worlds one that fails for good. Those in the middle hold until then, so that the end does not
 // depend on who was faster.
-std::vector<UserStep> script(Rng rng) {
+std::vector<UserStep> script(std::uint64_t workload) {
+  Rng rng(workload);
   const auto early = [&] { return between(rng, 1'000, 40'000); };
   const auto later = [&] { return between(rng, 45'000, 100'000); };
   std::vector<UserStep> steps{submit(early(), "good", 3, "train")};
@@ -89,6 +90,24 @@ std::vector<UserStep> script(Rng rng) {
     steps.push_back(
         submit(early(), "doomed", 2, "fail-below=99", {{"restart", {{"maxFailures", 1}}}}));
   return steps;
+}
+
+// The documented lives of a job, one job a world.
+const std::vector<std::string> kLives = {"submit-to-success", "failure-restart", "pause-resume",
+                                         "cancel", "delete"};
+
+std::vector<UserStep> life_script(std::uint64_t workload) {
+  constexpr std::int64_t kSubmit = 5'000, kChange = 25'000, kResume = 40'000;
+  const std::string& life = kLives[workload];
+  if (life == "submit-to-success") return {submit(kSubmit, "job", 2, "train")};
+  if (life == "failure-restart") return {submit(kSubmit, "job", 2, "fail-below=2")};
+  // It does not end before it can have been resumed, whether or not the pause was seen.
+  if (life == "pause-resume")
+    return {submit(kSubmit, kAgain, 2, "hold-until=60"), edit(kChange, kAgain, {{"suspend", true}}),
+            edit(kResume, kAgain, {{"suspend", false}})};
+  const UserStep submitted = submit(kSubmit, "job", 2, "hold");
+  if (life == "cancel") return {submitted, edit(kChange, "job", {{"cancel", true}})};
+  return {submitted, {.at_ms = kChange, .method = "DELETE", .target = path("job")}};
 }
 
 // Whether the pause of this one was seen before it was taken back depends on who was faster: which
@@ -155,6 +174,17 @@ Subject training_subject() {
           .definitions = {kPodGroups, api::training_job_crd().dump()},
           .general = any_attempt,
           .essence = essence};
+}
+
+Subject one_job_subject() {
+  Subject subject = training_subject();
+  subject.name = "job";
+  subject.about = "operator/training, one job a world";
+  subject.script = life_script;
+  subject.workloads = kLives.size();
+  subject.workload_names = kLives;
+  subject.grid_ms = 1'000;
+  return subject;
 }
 
 }  // namespace amdahl::simulation

@@ -6,5 +6,7 @@
 namespace amdahl::simulation {
 
 Subject training_subject();
+// Its workloads are the documented lives of a job, one job a world.
+Subject one_job_subject();
 
 }  // namespace amdahl::simulation

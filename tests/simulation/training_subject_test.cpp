@@ -50,5 +50,28 @@ TEST_CASE("Without faults every training job ends as its user means it", "[simul
   }
 }
 
+TEST_CASE("Without faults each life of a job ends as it is called", "[simulation]") {
+  Trials trials;
+  const Subject& subject = *find_subject("job");
+  const std::map<std::string, std::string> ends = {{"submit-to-success", "Succeeded"},
+                                                   {"failure-restart", "Succeeded"},
+                                                   {"pause-resume", "Succeeded"},
+                                                   {"cancel", "Cancelled"},
+                                                   {"delete", ""}};
+  REQUIRE(subject.workload_names.size() == ends.size());
+  for (std::uint64_t workload = 0; workload < subject.workloads; ++workload) {
+    const std::string& life = subject.workload_names[workload];
+    CAPTURE(life);
+    const RunResult& run = trials.reference(subject, workload);
+    CHECK(run.violations.empty());
+    const Phases jobs = phases_of(run.end, "trainingjobs");
+    CHECK((jobs.empty() ? "" : jobs.begin()->second) == ends.at(life));
+    const Phases pods = phases_of(run.end, "pods");
+    CHECK(pods.contains("job-2-0") == (life == "failure-restart"));
+    CHECK(pods.contains("again-2-0") == (life == "pause-resume"));
+    CHECK(phases_of(run.end, "services").empty());
+  }
+}
+
 }  // namespace
 }  // namespace amdahl::simulation

@@ -10,8 +10,6 @@
 namespace amdahl::simulation {
 namespace {
 
-constexpr std::int64_t kFreezeMs = 40'000;  // longer than any lease here
-
 Result<std::uint64_t> number(std::string_view text) {
   std::uint64_t value = 0;
   const auto [end, error] = std::from_chars(text.data(), text.data() + text.size(), value);
@@ -67,7 +65,7 @@ Scenario Trials::draw(const Subject& subject, std::uint64_t seed,
   Rng rng(seed);
   Scenario scenario{.subject = subject.name,
                     .seed = seed,
-                    .workload = seed % kWorkloads,
+                    .workload = seed % subject.workloads,
                     .caught = subject.wrong};
   if (subject.draw != nullptr && kinds.empty()) {
     scenario.plan = subject.draw(rng);
@@ -77,14 +75,18 @@ Scenario Trials::draw(const Subject& subject, std::uint64_t seed,
   return scenario;
 }
 
+const StartState& Trials::start_of(const Subject& subject) {
+  return starts_.try_emplace(subject.name, schemas_, subject.definitions).first->second;
+}
+
 const RunResult& Trials::reference(const Subject& subject, std::uint64_t workload) {
   const std::string name = subject.reference.empty() ? subject.name : subject.reference;
   const auto [place, fresh] = references_.try_emplace({name, workload});
   if (fresh)
-    place->second = run_world(schemas_, {.subject = find_subject(name),
-                                         .seed = workload,
-                                         .workload = workload,
-                                         .silence_ms = silence_ms});
+    place->second = run_world(start_of(subject), {.subject = find_subject(name),
+                                                  .seed = workload,
+                                                  .workload = workload,
+                                                  .silence_ms = silence_ms});
   return place->second;
 }
 
@@ -98,7 +100,7 @@ Verdict Trials::play(const Scenario& scenario, bool keep_trace) {
                            .plan = scenario.plan,
                            .keep_trace = keep_trace,
                            .silence_ms = silence_ms};
-  Verdict verdict{.run = run_world(schemas_, options)};
+  Verdict verdict{.run = run_world(start_of(*subject), options)};
   verdict.violations = judge(options, verdict.run, right);
   return verdict;
 }
@@ -123,27 +125,6 @@ Scenario Trials::shrink(const Scenario& scenario) {
     }
   }
   return least;
-}
-
-std::vector<Scenario> single_faults(const Subject& subject, std::uint64_t workload,
-                                    const WritesTried& tried) {
-  std::vector<Scenario> all;
-  const auto add = [&](std::uint64_t count, std::int64_t arg) {
-    for (std::uint64_t n = 1; n <= count; ++n)
-      for (const FaultKind kind : {FaultKind::kCrashBeforeSend, FaultKind::kCrashAfterSend,
-                                   FaultKind::kCrashAfterReply, FaultKind::kFreezeAtWrite})
-        all.push_back({.subject = subject.name,
-                       .seed = workload,
-                       .workload = workload,
-                       .plan = {{.kind = kind,
-                                 .at = static_cast<std::int64_t>(n),
-                                 .arg = arg,
-                                 .for_ms = kFreezeMs}},
-                       .caught = subject.wrong});
-  };
-  add(tried.writes, 0);
-  add(tried.lease_writes, kAtLease);
-  return all;
 }
 
 }  // namespace amdahl::simulation

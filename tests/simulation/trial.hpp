@@ -11,11 +11,10 @@
 #include <vector>
 
 #include "base/result.hpp"
+#include "local/apiserver/kinds/builtin_schemas.hpp"
 #include "tests/simulation/world.hpp"
 
 namespace amdahl::simulation {
-
-inline constexpr std::uint64_t kWorkloads = 16;  // for each subject; a reference is run once
 
 // What a scenario file holds.
 struct Scenario {
@@ -45,16 +44,11 @@ class Trials {
   std::int64_t silence_ms = RunOptions{}.silence_ms;
 
  private:
+  const StartState& start_of(const Subject& subject);
+
   local::BuiltinSchemas schemas_;
+  std::map<std::string, StartState> starts_;  // by subject
   std::map<std::pair<std::string, std::uint64_t>, RunResult> references_;
 };
-
-// Each of the three moments of a crash, and a freeze, at every write up to these.
-struct WritesTried {
-  std::uint64_t writes = 0;
-  std::uint64_t lease_writes = 0;
-};
-std::vector<Scenario> single_faults(const Subject& subject, std::uint64_t workload,
-                                    const WritesTried& tried);
 
 }  // namespace amdahl::simulation

@@ -29,13 +29,13 @@ Monotonic at_ms(std::int64_t ms) {
 
 class World {
  public:
-  World(const local::BuiltinSchemas& schemas, const RunOptions& options)
+  World(const StartState& start, const RunOptions& options)
       : options_(options),
         rng_(options.seed),
         trace_(options.keep_trace),
         ledger_(trace_),
         book_(options.plan),
-        server_(schemas, rng_.split(), clock_, agenda_, ledger_),
+        server_(start, rng_.split(), clock_, agenda_, ledger_),
         pods_(server_, agenda_, book_, rng_.split()) {
     static constexpr std::array<controller::LeaseTimings, 2> kTimings{
         controller::LeaseTimings{milliseconds{15'000}, milliseconds{10'000}, milliseconds{2'000}},
@@ -82,13 +82,8 @@ class World {
 };
 
 void World::set_up() {
-  server_.write(kUser, "POST", "/api/v1/namespaces",
-                Json{{"metadata", {{"name", kNamespace}}}}.dump());
-  for (const std::string& definition : options_.subject->definitions)
-    server_.write(kUser, "POST", "/apis/apiextensions.k8s.io/v1/customresourcedefinitions",
-                  definition);
   server_.on_mutation([this](const local::Mutation& mutation) { pods_.on_mutation(mutation); });
-  for (const UserStep& step : options_.subject->script(Rng(options_.workload)))
+  for (const UserStep& step : options_.subject->script(options_.workload))
     agenda_.at(at_ms(step.at_ms), [this, step] {
       const int status = server_.write(kUser, step.method, step.target, step.body);
       trace_.add(clock_.monotonic(), "user {} {} -> {}", step.method, step.target, status);
@@ -191,8 +186,10 @@ void World::play(const Fault& fault) {
 
 void World::play_foreign(const Fault& fault) {
   std::vector<std::string> targets = child_paths(server_.table());
-  if (targets.empty()) return;
-  const std::string& target = targets[rng_.below(targets.size())];
+  if (targets.empty() || fault.arg > std::ssize(targets)) return;
+  const std::size_t drawn = rng_.below(targets.size());
+  const std::string& target =
+      targets[fault.arg > 0 ? static_cast<std::size_t>(fault.arg) - 1 : drawn];
   if (fault.kind == FaultKind::kForeignDelete) {
     server_.write(kMonkey, "DELETE", target, "");
   } else {
@@ -243,6 +240,8 @@ RunResult World::run() {
                    .trace = trace_.take_lines(),
                    .writes = book_.writes(),
                    .lease_writes = book_.lease_writes(),
+                   .requests = book_.requests(),
+                   .active_ms = ledger_.active_ms(),
                    .virtual_ms = end_ms};
   const auto& seen = ledger_.violations();
   result.violations.insert(result.violations.end(), seen.begin(), seen.end());
@@ -252,9 +251,9 @@ RunResult World::run() {
 
 }  // namespace
 
-RunResult run_world(const local::BuiltinSchemas& schemas, const RunOptions& options) {
+RunResult run_world(const StartState& start, const RunOptions& options) {
   switch_off(options.subject->off);
-  World world(schemas, options);
+  World world(start, options);
   RunResult result = world.run();
   switch_off({});
   return result;

@@ -9,9 +9,9 @@
 #include <string>
 #include <vector>
 
-#include "local/apiserver/kinds/builtin_schemas.hpp"
 #include "tests/simulation/fault_plan.hpp"
 #include "tests/simulation/ledger.hpp"
+#include "tests/simulation/sim_server.hpp"
 #include "tests/simulation/subject.hpp"
 
 namespace amdahl::simulation {
@@ -33,11 +33,13 @@ struct RunResult {
   std::uint64_t trace_hash = 0;
   std::vector<std::string> trace = {};
   std::uint64_t writes = 0;  // asked for by the operator, leases not included
-  std::uint64_t lease_writes = 0;
+  std::uint64_t lease_writes = 0;  // while faults may come
+  std::uint64_t requests = 0;      // the same; watches and leases included
+  std::int64_t active_ms = 0;  // when anything but a lease changed last
   std::int64_t virtual_ms = 0;
 };
 
-// `schemas` may be shared by all runs of a thread.
-RunResult run_world(const local::BuiltinSchemas& schemas, const RunOptions& options);
+// `start` has the subject's definitions, and may be shared by all its runs of a thread.
+RunResult run_world(const StartState& start, const RunOptions& options);
 
 }  // namespace amdahl::simulation

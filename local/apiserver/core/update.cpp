@@ -12,11 +12,19 @@ namespace amdahl::local {
 namespace {
 
 // Times of managed fields move with every write; alone they are no change.
-bool same_managed_fields(Json left, Json right) {
-  for (Json* list : {&left, &right})
-    for (Json& entry : *list)
-      if (entry.is_object()) entry.erase("time");
-  return left == right;
+bool same_but_for_time(const Json& left, const Json& right) {
+  if (!left.is_object() || !right.is_object()) return left == right;
+  const auto counted = [](const Json& entry) { return entry.size() - entry.count("time"); };
+  return counted(left) == counted(right) &&
+         std::ranges::all_of(left.get_ref<const Json::object_t&>(), [&](const auto& member) {
+           const auto other = right.find(member.first);
+           return member.first == "time" || (other != right.end() && member.second == *other);
+         });
+}
+
+bool same_managed_fields(const Json& left, const Json& right) {
+  return std::ranges::equal(left.get_ref<const Json::array_t&>(),
+                            right.get_ref<const Json::array_t&>(), same_but_for_time);
 }
 
 bool same_metadata(const Json& left, const Json& right) {

@@ -15,10 +15,32 @@ namespace {
 
 void restore(Json& object, const Json& old, std::string_view name) {
   if (const Json* value = member(old, name); value != nullptr) {
-    object[std::string(name)] = *value;
+    Json& kept = object[std::string(name)];
+    if (kept != *value) kept = *value;  // to compare is far cheaper than to copy
   } else {
     object.erase(std::string(name));
   }
+}
+
+Json taken(Json& object, const char* name) {
+  const auto found = object.find(name);
+  if (found == object.end()) return {};
+  Json value = std::move(*found);
+  object.erase(found);
+  return value;
+}
+
+// Makes it equal to the old one, but for these members, which stay as they are.
+void become(Json& object, const Json& old, std::initializer_list<std::string_view> except) {
+  const auto kept = [&](const std::string& name) {
+    return std::ranges::find(except, name) != except.end();
+  };
+  auto& members = object.get_ref<Json::object_t&>();
+  std::erase_if(members, [&](const auto& one) {
+    return !kept(one.first) && member(old, one.first) == nullptr;
+  });
+  for (const auto& [name, value] : old.get_ref<const Json::object_t&>())
+    if (!kept(name)) restore(object, old, name);
 }
 
 void restore_meta(Json& object, const Json& old, std::string_view name) {
@@ -122,19 +144,14 @@ void prepare_update(const Kind& kind, const Json& old, Json& object) {
 
 void prepare_status_update(const Kind& kind, const Json& old, Json& object) {
   if (!object.is_object() || !old.is_object()) return;
-  Json status = object.contains("status") ? object["status"] : Json();
-  Json metadata = map_at(object, {"metadata"});
-  object = old;
-  if (status.is_null()) {
-    object.erase("status");
-  } else {
-    object["status"] = std::move(status);
-  }
+  Json status = taken(object, "status");
+  Json metadata = taken(object, "metadata");
+  if (!metadata.is_object()) metadata = Json::object();
+  become(object, old, {"status", "metadata"});
+  if (!status.is_null()) object["status"] = std::move(status);
   if (!kind.builtin || kind.kind == "CustomResourceDefinition") {
     // Only who manages which field may change with a status.
-    if (Json* kept = make_object(object, "metadata"); kept != nullptr) {
-      restore(*kept, metadata, "managedFields");
-    }
+    become(metadata, map_at(old, {"metadata"}), {"managedFields"});
   } else {
     for (const std::string_view name : {"uid", "creationTimestamp", "deletionTimestamp",
                                         "deletionGracePeriodSeconds", "generation"}) {
@@ -142,8 +159,8 @@ void prepare_status_update(const Kind& kind, const Json& old, Json& object) {
     }
     if (kind.kind == "Pod") restore(metadata, map_at(old, {"metadata"}), "ownerReferences");
     if (kind.kind == "Deployment") restore(metadata, map_at(old, {"metadata"}), "labels");
-    object["metadata"] = std::move(metadata);
   }
+  object["metadata"] = std::move(metadata);
   // Versions are compared by whoever stores the object.
   if (kind.builtin && kind.kind == "Pod") keep_pod_status(old, object);
 }

@@ -145,6 +145,8 @@ FieldSet fields_of(const Json& value, const MergeShape* shape) {
 }
 
 FieldComparison compared(const Json* before, const Json* after, const MergeShape* shape) {
+  // Nearly all of two objects is the same, and telling so costs no sets and no path elements.
+  if (before != nullptr && after != nullptr && *before == *after) return {};
   Form left = before == nullptr ? Form::kLeaf : usable_form(shape, *before);
   Form right = after == nullptr ? Form::kLeaf : usable_form(shape, *after);
   // Null is an object or a list with nothing in it where the other side has one.

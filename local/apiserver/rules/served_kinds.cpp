@@ -43,6 +43,11 @@ bool is_crd(const ResourceInfo& info) {
   return info.observed;
 }
 
+bool same_schema(const Kind& one, const Kind& other) {
+  if (one.has_status != other.has_status || !one.schema || !other.schema) return false;
+  return one.schema == other.schema || *one.schema == *other.schema;
+}
+
 bool is_stored_version(const Kind& kind) {
   return kind.version == kind.storage_version &&
          (!kind.builtin || kind.group == kind.storage_group);
@@ -55,12 +60,26 @@ ServedKinds::ServedKinds(const BuiltinSchemas& schemas, Identities& identities, 
   rebuild();
 }
 
-ServedKinds::Served ServedKinds::make(const KindPtr& kind) const {
+ServedKinds::ServedKinds(const ServedKinds& like)
+    : schemas_(like.schemas_),
+      identities_(like.identities_),
+      address_(like.address_),
+      kinds_(like.kinds_),
+      served_(like.served_) {
+  rebuild();
+}
+
+ServedKinds::Served ServedKinds::make(const KindPtr& kind, const Served* before) const {
   Served served{.kind = kind, .info = resource_info(*kind)};
   if (kind->builtin) {
     served.shape = schemas_.merge_shape(*kind);
     if (const TypeNode* type = schemas_.type(kind->group, kind->version, kind->kind))
       if (auto unset = local::decode(*type, Json::object())) served.unset = unset->object;
+    return served;
+  }
+  if (before != nullptr && same_schema(*before->kind, *kind)) {
+    served.schema = before->schema;
+    served.shape = before->shape;
     return served;
   }
   served.schema = compile_schema_of(*kind);
@@ -74,12 +93,14 @@ void ServedKinds::rebuild() {
   std::map<std::string, KindPtr, std::less<>> wanted;
   for (const KindPtr& kind : kinds_.all())
     wanted.emplace(place(kind->group, kind->version, kind->plural), kind);
-  std::erase_if(served_, [&](const auto& entry) {
-    const auto found = wanted.find(entry.first);
-    return found == wanted.end() || found->second != entry.second.kind;
-  });
-  for (const auto& [at, kind] : wanted)
-    if (!served_.contains(at)) served_.emplace(at, make(kind));
+  std::erase_if(served_, [&](const auto& entry) { return !wanted.contains(entry.first); });
+  for (const auto& [at, kind] : wanted) {
+    const auto found = served_.find(at);
+    if (found == served_.end())
+      served_.emplace(at, make(kind, nullptr));
+    else if (found->second.kind != kind)
+      found->second = make(kind, &found->second);
+  }
   kept_in_.clear();
   by_info_.clear();
   for (const auto& [at, one] : served_) {

@@ -56,6 +56,9 @@ class Identities {
 class ServedKinds final : public KindRules {
  public:
   ServedKinds(const BuiltinSchemas& schemas, Identities& identities, std::string address);
+  // Knows what the other one knows now, without compiling it again.
+  ServedKinds(const ServedKinds& like);
+  ServedKinds& operator=(const ServedKinds&) = delete;
 
   const ResourceInfo* find(std::string_view group, std::string_view version,
                            std::string_view plural) const override;
@@ -102,7 +105,7 @@ class ServedKinds final : public KindRules {
  private:
   const Served& served(const ResourceInfo& info) const;
   void rebuild();
-  Served make(const KindPtr& kind) const;
+  Served make(const KindPtr& kind, const Served* before) const;
 
   const BuiltinSchemas& schemas_;
   Identities& identities_;

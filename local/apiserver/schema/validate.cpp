@@ -38,11 +38,13 @@ const Json* status_of(const Json& object) {
 
 void add_duplicates(const Validation& input, std::vector<Cause>& causes) {
   if (!input.schema.lists_inside) return;
+  std::vector<Cause> found = validate_lists(input);
+  if (found.empty()) return;
   // An object that was stored with duplicates may go on having them.
   const bool had =
       input.before != nullptr &&
       !validate_lists(Validation{.schema = input.schema, .now = *input.before}).empty();
-  if (!had) append(causes, validate_lists(input));
+  if (!had) append(causes, std::move(found));
 }
 
 void add_rules(const Validation& input, std::vector<Cause>& causes) {
