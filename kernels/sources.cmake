@@ -1,9 +1,10 @@
 # What kernels are made of, for this build and for the emulated ones (emulated/CMakeLists.txt).
 set(KERNELS_PLAIN
-  contract.cpp crc32c.cpp dispatch.cpp
+  contract.cpp crc32c.cpp dispatch.cpp exponent_codec.cpp exponent_window.cpp
   scalar/cast.cpp scalar/crc32c.cpp scalar/delta.cpp scalar/exponent_planes.cpp scalar/shuffle.cpp)
 set(KERNELS_TESTS
-  cast_test.cpp crc32c_test.cpp delta_test.cpp dispatch_test.cpp shuffle_test.cpp)
+  cast_test.cpp crc32c_test.cpp delta_test.cpp dispatch_test.cpp exponent_codec_test.cpp
+  shuffle_test.cpp)
 
 # The only files with instructions that not every machine has; each row is chosen at run time.
 set(KERNELS_AVX2
@@ -11,6 +12,9 @@ set(KERNELS_AVX2
 set(KERNELS_AVX512 avx512/cast.cpp avx512/crc32c.cpp avx512/exponent_planes.cpp)
 set(KERNELS_NEON
   neon/cast.cpp neon/crc32c.cpp neon/delta.cpp neon/exponent_planes.cpp neon/shuffle.cpp)
+foreach(list KERNELS_PLAIN KERNELS_TESTS KERNELS_AVX2 KERNELS_AVX512 KERNELS_NEON)
+  list(TRANSFORM ${list} PREPEND ${CMAKE_CURRENT_LIST_DIR}/)
+endforeach()
 set(KERNELS_AVX2_FLAGS -mavx2 -mbmi -mbmi2 -mpclmul -msse4.2 -mpopcnt)
 set_source_files_properties(${KERNELS_AVX2} PROPERTIES COMPILE_OPTIONS "${KERNELS_AVX2_FLAGS}")
 set_source_files_properties(${KERNELS_AVX512} PROPERTIES COMPILE_OPTIONS
