@@ -1,10 +1,11 @@
 # What kernels are made of, for this build and for the emulated ones (emulated/CMakeLists.txt).
 set(KERNELS_PLAIN
   contract.cpp crc32c.cpp dispatch.cpp exponent_codec.cpp exponent_window.cpp
+  tile_pipeline.cpp
   scalar/cast.cpp scalar/crc32c.cpp scalar/delta.cpp scalar/exponent_planes.cpp scalar/shuffle.cpp)
 set(KERNELS_TESTS
   cast_test.cpp crc32c_test.cpp delta_test.cpp dispatch_test.cpp exponent_codec_test.cpp
-  shuffle_test.cpp)
+  shuffle_test.cpp tile_pipeline_test.cpp)
 
 # The only files with instructions that not every machine has; each row is chosen at run time.
 set(KERNELS_AVX2
