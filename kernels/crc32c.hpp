@@ -12,11 +12,16 @@ inline std::uint32_t crc32c(Bytes bytes, std::uint32_t so_far = 0, const Row& ro
   return row.crc32c(so_far, raw(bytes), bytes.size());
 }
 
+// From here on a copy goes around the caches: a line is written without being read first, and what
+// the trainer still needs is not evicted. Below, the next reader finds the copy in a cache.
+constexpr std::size_t kStreamingBytesMin = 4U << 20;
+
 // Copies and sums in one pass over memory. The ranges have one size and do not overlap.
 inline std::uint32_t copy_crc32c(MutableBytes to, Bytes from, std::uint32_t so_far = 0,
                                  const Row& row = active_row()) {
   expect(to.size() == from.size(), "copy_crc32c: ranges of different sizes");
-  return row.copy_crc32c(so_far, raw(to), raw(from), from.size());
+  const auto copy = from.size() >= kStreamingBytesMin ? row.stream_crc32c : row.copy_crc32c;
+  return copy(so_far, raw(to), raw(from), from.size());
 }
 
 // The sum of ab from those of a and b. Not in the dispatch table: some 40 steps on one word.

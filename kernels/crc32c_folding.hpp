@@ -26,8 +26,4 @@ consteval uint32_t fold_upper(unsigned bytes) {
   return x_to_the(8 * bytes - 33);
 }
 
-// From here on a copy goes around the caches: it would evict what the trainer still needs, and
-// nobody reads the copy before it is much older than the caches.
-constexpr unsigned kStreamingBytesMin = 1U << 20;
-
 }  // namespace amdahl::kernels

@@ -124,6 +124,7 @@ TEST_CASE("Every row has every kernel", "[kernels]") {
     INFO(row->name);
     CHECK(row->crc32c != nullptr);
     CHECK(row->copy_crc32c != nullptr);
+    CHECK(row->stream_crc32c != nullptr);
     CHECK(row->fp32_to_bf16 != nullptr);
     CHECK(row->bf16_to_fp32 != nullptr);
     CHECK(row->cast_delta != nullptr);

@@ -47,6 +47,9 @@ struct Row {
   // Of the bytes so far (0 for none) followed by these.
   uint32_t (*crc32c)(uint32_t so_far, const uint8_t* data, size_t size) = nullptr;
   uint32_t (*copy_crc32c)(uint32_t so_far, uint8_t* to, const uint8_t* from, size_t size) = nullptr;
+  // The same, and `to` goes around the caches where the instruction set can (crc32c.hpp says when).
+  uint32_t (*stream_crc32c)(uint32_t so_far, uint8_t* to, const uint8_t* from,
+                            size_t size) = nullptr;
 
   void (*fp32_to_bf16)(uint8_t* bf16, const uint8_t* fp32, size_t values) = nullptr;
   void (*bf16_to_fp32)(uint8_t* fp32, const uint8_t* bf16, size_t values) = nullptr;

@@ -1,6 +1,6 @@
 // What a snapshot does to a tensor, tile by tile: every byte crosses memory once, and the steps
 // after the first find it in a cache. The same functions in passes over the whole tensor take
-// nearly twice as long (make bench-kernels).
+// about twice as long (make bench-kernels).
 //
 // Thread: any; tensors can be cut at any value, and their sums combined (crc32c.hpp). Nothing is
 // allocated.

@@ -9,8 +9,8 @@
 namespace amdahl::kernels {
 namespace {
 
-// Around one tile of 16384 values and around several.
-constexpr std::size_t kCounts[] = {0, 1, 100, 16383, 16384, 16385, 32768, 50001};
+// Around one tile of 1024 values and around several.
+constexpr std::size_t kCounts[] = {0, 1, 100, 1023, 1024, 1025, 2048, 5001};
 
 struct Tensor {
   std::vector<std::byte> fp32;

@@ -79,19 +79,19 @@ uint32_t crc32c(uint32_t so_far, const uint8_t* data, size_t size) {
 }
 
 uint32_t copy_crc32c(uint32_t so_far, uint8_t* to, const uint8_t* from, size_t size) {
+  const size_t whole = size / kLane * kLane;
   uint32_t crc = ~so_far;
-  size_t head = 0;
-  if (size >= kStreamingBytesMin) {
-    head = (kLane - reinterpret_cast<uintptr_t>(to) % kLane) % kLane;
-    crc = copy_rest(crc, to, from, head);
-  }
+  if (whole != 0) crc = sum_lanes<Also::kStore>(crc, from, to, whole);
+  return ~copy_rest(crc, to + whole, from + whole, size - whole);
+}
+
+uint32_t stream_crc32c(uint32_t so_far, uint8_t* to, const uint8_t* from, size_t size) {
+  const size_t unaligned = (kLane - reinterpret_cast<uintptr_t>(to) % kLane) % kLane;
+  const size_t head = unaligned < size ? unaligned : size;
   const size_t whole = (size - head) / kLane * kLane;
-  if (size >= kStreamingBytesMin) {
-    crc = sum_lanes<Also::kStream>(crc, from + head, to + head, whole);
-    _mm_sfence();
-  } else if (whole != 0) {
-    crc = sum_lanes<Also::kStore>(crc, from, to, whole);
-  }
+  uint32_t crc = copy_rest(~so_far, to, from, head);
+  if (whole != 0) crc = sum_lanes<Also::kStream>(crc, from + head, to + head, whole);
+  _mm_sfence();
   const size_t done = head + whole;
   return ~copy_rest(crc, to + done, from + done, size - done);
 }

@@ -72,18 +72,20 @@ uint32_t crc32c(uint32_t so_far, const uint8_t* data, size_t size) {
 }
 
 uint32_t copy_crc32c(uint32_t so_far, uint8_t* to, const uint8_t* from, size_t size) {
-  if (size >= kStreamingBytesMin) {
-    const size_t head = (kLane - reinterpret_cast<uintptr_t>(to) % kLane) % kLane;
-    so_far = avx2::copy_crc32c(so_far, to, from, head);
-    const size_t whole = (size - head) / kLane * kLane;
-    so_far = ~sum_lanes<Also::kStream>(~so_far, from + head, to + head, whole);
-    _mm_sfence();
-    const size_t done = head + whole;
-    return avx2::copy_crc32c(so_far, to + done, from + done, size - done);
-  }
   const size_t whole = size / kLane * kLane;
   if (whole != 0) so_far = ~sum_lanes<Also::kStore>(~so_far, from, to, whole);
   return avx2::copy_crc32c(so_far, to + whole, from + whole, size - whole);
+}
+
+uint32_t stream_crc32c(uint32_t so_far, uint8_t* to, const uint8_t* from, size_t size) {
+  const size_t unaligned = (kLane - reinterpret_cast<uintptr_t>(to) % kLane) % kLane;
+  const size_t head = unaligned < size ? unaligned : size;
+  const size_t whole = (size - head) / kLane * kLane;
+  so_far = avx2::copy_crc32c(so_far, to, from, head);
+  if (whole != 0) so_far = ~sum_lanes<Also::kStream>(~so_far, from + head, to + head, whole);
+  _mm_sfence();
+  const size_t done = head + whole;
+  return avx2::copy_crc32c(so_far, to + done, from + done, size - done);
 }
 
 }  // namespace amdahl::kernels::avx512
