@@ -1,8 +1,5 @@
 // CRC32C by folding: eight registers of 64 bytes hide the latency of the multiplier.
-//
-// The crc32 instruction could take streams of its own beside it: a fifth faster in a second-level
-// cache of Zen 4, but three times slower beyond, where the prefetcher loses the streams; and a size
-// does not tell where the bytes are.
+// Ranges that a cache may hold are summed by two units at once, see sum_pieces().
 #include <immintrin.h>
 #include <string.h>
 
@@ -67,9 +64,70 @@ uint32_t sum_lanes(uint32_t crc, const uint8_t* from, uint8_t* to, size_t size) 
   return reduce(first);
 }
 
+// A piece has a part that is folded, and three that the crc32 instruction takes word by word, since
+// that unit would have nothing to do. On Zen 4 this is an eighth faster in a cache, and a tenth
+// slower from memory: four places are read at once and the processor does not see them as one
+// range.
+constexpr size_t kRounds = 32;
+constexpr size_t kFoldLanes = 3;    // of a round
+constexpr size_t kStreamWords = 2;  // of a round, in each stream
+constexpr size_t kFoldBytes = kRounds * kFoldLanes * kLane;
+constexpr size_t kStreamBytes = kRounds * kStreamWords * 8;
+constexpr size_t kPieceBytes = kFoldBytes + 3 * kStreamBytes;
+constexpr size_t kPiecesBytesMax = 1U << 20;  // larger ranges come from memory
+
+uint64_t word_at(const uint8_t* data) {
+  uint64_t word = 0;
+  memcpy(&word, data, sizeof word);
+  return word;
+}
+
+// A sum times x^N; the factor is x^(N - 33), as for the folding.
+uint32_t moved(uint64_t crc, uint32_t factor) {
+  const __m128i product = _mm_clmulepi64_si128(_mm_cvtsi64_si128(static_cast<long long>(crc)),
+                                               _mm_cvtsi64_si128(factor), 0);
+  return static_cast<uint32_t>(_mm_crc32_u64(0, static_cast<uint64_t>(_mm_cvtsi128_si64(product))));
+}
+
+// The sum of a piece that starts from zero.
+uint32_t sum_piece(const uint8_t* data) {
+  const __m512i by_round = constant(fold_lower(kFoldLanes * kLane), fold_upper(kFoldLanes * kLane));
+  const __m512i by_lane = constant(fold_lower(kLane), fold_upper(kLane));
+  __m512i sums[kFoldLanes] = {};
+  uint64_t streams[3] = {};
+  for (size_t round = 0; round < kRounds; ++round) {
+    const uint8_t* folded = data + round * kFoldLanes * kLane;
+    const uint8_t* words = data + kFoldBytes + round * kStreamWords * 8;
+    for (size_t ahead = 0; ahead < kPieceBytes / kRounds; ahead += 64)
+      __builtin_prefetch(data + kPieceBytes * 3 / 2 + round * (kPieceBytes / kRounds) + ahead);
+    for (size_t i = 0; i < kFoldLanes; ++i)
+      sums[i] = fold(sums[i], by_round, _mm512_loadu_si512(folded + i * kLane));
+    for (size_t i = 0; i < kStreamWords; ++i)
+      for (size_t s = 0; s < 3; ++s)
+        streams[s] = _mm_crc32_u64(streams[s], word_at(words + s * kStreamBytes + 8 * i));
+  }
+  for (size_t i = 1; i < kFoldLanes; ++i) sums[i] = fold(sums[i - 1], by_lane, sums[i]);
+  return moved(reduce(sums[kFoldLanes - 1]), x_to_the(8 * 3 * kStreamBytes - 33)) ^
+         moved(streams[0], x_to_the(8 * 2 * kStreamBytes - 33)) ^
+         moved(streams[1], x_to_the(8 * kStreamBytes - 33)) ^ static_cast<uint32_t>(streams[2]);
+}
+
+// `size` is a multiple of kPieceBytes. Takes and returns the sum without its two inversions.
+uint32_t sum_pieces(uint32_t crc, const uint8_t* data, size_t size) {
+  for (size_t at = 0; at < size; at += kPieceBytes)
+    crc = moved(crc, x_to_the(8 * kPieceBytes - 33)) ^ sum_piece(data + at);
+  return crc;
+}
+
 }  // namespace
 
 uint32_t crc32c(uint32_t so_far, const uint8_t* data, size_t size) {
+  if (size >= kPieceBytes && size <= kPiecesBytesMax) {
+    const size_t pieces = size / kPieceBytes * kPieceBytes;
+    so_far = ~sum_pieces(~so_far, data, pieces);
+    data += pieces;
+    size -= pieces;
+  }
   const size_t whole = size / kLane * kLane;
   if (whole != 0) so_far = ~sum_lanes<Also::kNothing>(~so_far, data, nullptr, whole);
   return avx2::crc32c(so_far, data + whole, size - whole);
