@@ -76,6 +76,10 @@ bench-embedded: setup ## only the embedded API server, beside kube-apiserver and
 bench-reports: setup ## 5,000 pods that report to the operator every five seconds
 	@python3 tests/bench/reports_run.py $(BENCH_REPORTS_ARGS)
 
+.PHONY: bench-kernels
+bench-kernels: setup ## only kernels/, beside ISA-L, zstd and memcpy
+	@python3 tests/bench/kernels_run.py $(BENCH_KERNELS_ARGS)
+
 .PHONY: fuzz
 fuzz: setup build/fuzz/build.ninja ## run every fuzz target for T seconds: make fuzz T=60
 	@ninja -C build/fuzz -j$(JOBS) fuzzers

@@ -10,6 +10,7 @@ from tree import TEST, Finding, Tree, line_of, rule
 ARROWS = {
     "base": (),
     "cmake": (),
+    "kernels": (),
     "operator/api": ("base",),
     "operator/kube": ("base",),
     "operator/controller": ("operator/kube", "base"),
@@ -53,7 +54,7 @@ ARROWS = {
               "local/apiserver/protobuf", "local/apiserver/kinds", "local/apiserver/core",
               "local/apiserver/rules", "local/apiserver/journal", "local/apiserver/front",
               "local/scheduler", "local/kubelet", "local/cluster", "cli", "operator/api",
-              "runtime/launch"),
+              "runtime/launch", "kernels"),
 }
 # A test or fixture beside its source may also use the test kit.
 TEST_EXTRA = ("tests/kit",)

@@ -1,0 +1,145 @@
+// 32 values a step: a plane is what movemask takes out of the codes.
+#include <immintrin.h>
+#include <string.h>
+
+#include "kernels/avx2/kernels.hpp"
+#include "kernels/scalar/kernels.hpp"
+
+namespace amdahl::kernels::avx2 {
+namespace {
+
+constexpr size_t kStep = 32;
+
+__m256i load(const uint8_t* from) {
+  return _mm256_loadu_si256(reinterpret_cast<const __m256i*>(from));
+}
+void store(uint8_t* to, __m256i bytes) {
+  _mm256_storeu_si256(reinterpret_cast<__m256i*>(to), bytes);
+}
+__m256i all(unsigned byte) {
+  return _mm256_set1_epi8(static_cast<char>(byte));
+}
+
+// The lower bytes of two registers of 16-bit words whose upper bytes are 0.
+__m256i narrow(__m256i a, __m256i b) {
+  return _mm256_permute4x64_epi64(_mm256_packus_epi16(a, b), 0xD8);
+}
+
+__m256i exponents_of(__m256i a, __m256i b) {
+  const __m256i byte = _mm256_set1_epi16(0xFF);
+  return narrow(_mm256_and_si256(_mm256_srli_epi16(a, 7), byte),
+                _mm256_and_si256(_mm256_srli_epi16(b, 7), byte));
+}
+
+__m256i sign_mantissa_of(__m256i a, __m256i b) {
+  const __m256i byte = _mm256_set1_epi16(0xFF);
+  const __m256i low = narrow(_mm256_and_si256(a, byte), _mm256_and_si256(b, byte));
+  const __m256i high = narrow(_mm256_srli_epi16(a, 8), _mm256_srli_epi16(b, 8));
+  return _mm256_or_si256(_mm256_and_si256(high, all(0x80)), _mm256_and_si256(low, all(0x7F)));
+}
+
+size_t keep_exceptions(uint8_t* to, __m256i exponents, uint32_t which) {
+  if (which == 0) return 0;
+  uint8_t bytes[kStep];
+  store(bytes, exponents);
+  size_t found = 0;
+  for (; which != 0; which = _blsr_u32(which)) to[found++] = bytes[_tzcnt_u32(which)];
+  return found;
+}
+
+// Bit i of the word as byte i: 0xFF or 0.
+__m256i spread(uint32_t bits) {
+  const __m256i word = _mm256_set1_epi32(static_cast<int>(bits));
+  const __m256i which_byte =
+      _mm256_setr_epi64x(0, 0x0101010101010101, 0x0202020202020202, 0x0303030303030303);
+  const __m256i which_bit = _mm256_set1_epi64x(static_cast<long long>(0x8040201008040201));
+  const __m256i bytes = _mm256_shuffle_epi8(word, which_byte);
+  return _mm256_cmpeq_epi8(_mm256_and_si256(bytes, which_bit), which_bit);
+}
+
+__m256i codes_at(const ExponentMerge& job, size_t index) {
+  __m256i codes = _mm256_setzero_si256();
+  for (unsigned plane = 0; plane < job.planes; ++plane) {
+    uint32_t bits = 0;
+    memcpy(&bits, job.plane_bits + plane * job.plane_stride + index / 8, sizeof bits);
+    codes = _mm256_or_si256(codes, _mm256_and_si256(spread(bits), all(1U << plane)));
+  }
+  return codes;
+}
+
+__m256i with_exceptions(__m256i exponents, uint32_t which, const ExponentMerge& job, size_t& used) {
+  if (which == 0) return exponents;
+  uint8_t bytes[kStep];
+  store(bytes, exponents);
+  for (; which != 0; which = _blsr_u32(which), ++used)
+    bytes[_tzcnt_u32(which)] = used < job.exception_count ? job.exceptions[used] : 0;
+  return load(bytes);
+}
+
+void store_values(uint8_t* to, __m256i exponents, __m256i rest) {
+  // Byte shifts are word shifts whose foreign bits are masked out.
+  const __m256i low = _mm256_or_si256(_mm256_and_si256(_mm256_slli_epi16(exponents, 7), all(0x80)),
+                                      _mm256_and_si256(rest, all(0x7F)));
+  const __m256i high = _mm256_or_si256(_mm256_and_si256(_mm256_srli_epi16(exponents, 1), all(0x7F)),
+                                       _mm256_and_si256(rest, all(0x80)));
+  const __m256i low_ordered = _mm256_permute4x64_epi64(low, 0xD8);
+  const __m256i high_ordered = _mm256_permute4x64_epi64(high, 0xD8);
+  store(to, _mm256_unpacklo_epi8(low_ordered, high_ordered));
+  store(to + 32, _mm256_unpackhi_epi8(low_ordered, high_ordered));
+}
+
+}  // namespace
+
+size_t split_exponents(const ExponentSplit& job) {
+  const __m256i escape = all((1U << job.planes) - 1);
+  const __m256i base = all(job.base);
+  size_t exceptions = 0;
+  size_t i = 0;
+  for (; i + kStep <= job.count; i += kStep) {
+    const __m256i a = load(job.values + 2 * i);
+    const __m256i b = load(job.values + 2 * i + 32);
+    const __m256i exponents = exponents_of(a, b);
+    store(job.sign_mantissa + i, sign_mantissa_of(a, b));
+    const __m256i codes = _mm256_min_epu8(_mm256_sub_epi8(exponents, base), escape);
+    for (unsigned plane = 0; plane < job.planes; ++plane) {
+      const __m256i top = _mm256_sll_epi16(codes, _mm_cvtsi32_si128(static_cast<int>(7 - plane)));
+      const uint32_t bits = static_cast<uint32_t>(_mm256_movemask_epi8(top));
+      memcpy(job.plane_bits + plane * job.plane_stride + i / 8, &bits, sizeof bits);
+    }
+    const __m256i escaped = _mm256_cmpeq_epi8(codes, escape);
+    exceptions += keep_exceptions(job.exceptions + exceptions, exponents,
+                                  static_cast<uint32_t>(_mm256_movemask_epi8(escaped)));
+  }
+  ExponentSplit rest = job;
+  rest.values += 2 * i;
+  rest.count -= i;
+  rest.sign_mantissa += i;
+  rest.plane_bits += i / 8;
+  rest.exceptions += exceptions;
+  return exceptions + scalar::split_exponents(rest);
+}
+
+size_t merge_exponents(const ExponentMerge& job) {
+  const __m256i escape = all((1U << job.planes) - 1);
+  size_t used = 0;
+  size_t i = 0;
+  for (; i + kStep <= job.count; i += kStep) {
+    const __m256i codes = codes_at(job, i);
+    const __m256i escaped = _mm256_cmpeq_epi8(codes, escape);
+    const __m256i exponents =
+        with_exceptions(_mm256_add_epi8(codes, all(job.base)),
+                        static_cast<uint32_t>(_mm256_movemask_epi8(escaped)), job, used);
+    store_values(job.values + 2 * i, exponents, load(job.sign_mantissa + i));
+  }
+  const size_t spent = used < job.exception_count ? used : job.exception_count;
+  ExponentMerge rest = job;
+  rest.sign_mantissa += i;
+  rest.plane_bits += i / 8;
+  rest.exceptions += spent;
+  rest.exception_count -= spent;
+  rest.count -= i;
+  rest.values += 2 * i;
+  return used + scalar::merge_exponents(rest);
+}
+
+}  // namespace amdahl::kernels::avx2
