@@ -93,7 +93,7 @@ void complete(Receipt& receipt) {
   for (TensorRecord& tensor : receipt.tensors)
     tensor.object = moved.at(static_cast<std::size_t>(tensor.object));
   std::ranges::sort(receipt.tensors, {}, [](const TensorRecord& tensor) {
-    return std::tie(tensor.name, tensor.object);
+    return std::tie(tensor.object, tensor.name);
   });
   receipt.root = hex(rank_root(roots));
 }

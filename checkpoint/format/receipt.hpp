@@ -104,7 +104,7 @@ struct Receipt {
   std::int32_t rank = 0;
   std::int32_t world_size = 1;
   std::vector<ObjectRecord> objects = {};  // by name
-  std::vector<TensorRecord> tensors = {};  // by name, then object
+  std::vector<TensorRecord> tensors = {};  // by object, then name
   nlohmann::json state = nullptr;          // state.hpp
   std::string root = {};
   bool operator==(const Receipt&) const = default;
@@ -124,7 +124,7 @@ constexpr void fields(V& v, Receipt& receipt) {
   v.required("objects", receipt.objects,
              {.doc = "What holds the tensors, by name.", .items_max = kObjectsMax});
   v.required("tensors", receipt.tensors,
-             {.doc = "The tensors of this rank, by name, then object.", .items_max = kTensorsMax});
+             {.doc = "The tensors of this rank, by object, then name.", .items_max = kTensorsMax});
   v.optional("state", receipt.state, {.doc = "What is no tensor: see State.", .any_type = true});
   v.required("root", receipt.root,
              {.doc = "Root over the objects, hexadecimal.", .length_max = 64});

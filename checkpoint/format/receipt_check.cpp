@@ -55,6 +55,15 @@ Result<void> check_shard(const TensorRecord& tensor) {
   return {};
 }
 
+HeaderTensor place_of(const TensorRecord& tensor) {
+  return {.name = tensor.name,
+          .dtype = tensor.dtype,
+          .encoding = tensor.encoding,
+          .shape = tensor.shape,
+          .begin = tensor.begin,
+          .end = tensor.end};
+}
+
 Result<void> check_tensor(const Receipt& receipt, const TensorRecord& tensor) {
   const auto bad = [&](std::string_view what) {
     return fail(Errc::kInvalid, "tensor {}: {}", shown(tensor.name), what);
@@ -68,12 +77,7 @@ Result<void> check_tensor(const Receipt& receipt, const TensorRecord& tensor) {
     return bad(fmt::format("bytes {} to {} of {}", tensor.begin, tensor.end, object.bytes));
   if (tensor.encoding != Encoding::kPlain && !object.name.ends_with(".amdahl"))
     return bad("encoded, in an object for plain tensors");
-  TRY(check_stored_bytes({.name = tensor.name,
-                          .dtype = tensor.dtype,
-                          .encoding = tensor.encoding,
-                          .shape = tensor.shape,
-                          .begin = tensor.begin,
-                          .end = tensor.end}));
+  TRY(check_stored_bytes(place_of(tensor)));
   return check_shard(tensor);
 }
 
@@ -128,7 +132,7 @@ Result<void> check_receipt(const Receipt& receipt) {
     TRY(check_tensor(receipt, tensor));
     if (i == 0) continue;
     const TensorRecord& before = receipt.tensors[i - 1];
-    if (std::tie(before.name, before.object) >= std::tie(tensor.name, tensor.object))
+    if (std::tie(before.object, before.name) >= std::tie(tensor.object, tensor.name))
       return fail(Errc::kInvalid, "tensor {}: out of order, or twice", shown(tensor.name));
   }
   TRY(check_places(receipt));
@@ -139,24 +143,18 @@ Result<void> check_receipt(const Receipt& receipt) {
 Result<void> check_header(const Receipt& receipt, std::size_t object, const Header& header) {
   const std::string& name = receipt.objects.at(object).name;
   const bool may_have_others = name.starts_with("blobs/");
-  std::size_t found = 0;
-  for (const TensorRecord& tensor : receipt.tensors) {
-    if (!std::cmp_equal(tensor.object, object)) continue;
-    const HeaderTensor wanted{.name = tensor.name,
-                              .dtype = tensor.dtype,
-                              .encoding = tensor.encoding,
-                              .shape = tensor.shape,
-                              .begin = tensor.begin,
-                              .end = tensor.end};
+  const auto tensors = std::ranges::equal_range(receipt.tensors, static_cast<std::int32_t>(object),
+                                                {}, &TensorRecord::object);
+  for (const TensorRecord& tensor : tensors) {
+    const HeaderTensor wanted = place_of(tensor);
     const auto at = std::ranges::lower_bound(header.tensors, wanted, by_place);
     if (at == header.tensors.end() || *at != wanted)
       return fail(Errc::kInvalid, "object {}: its header has no such tensor {}", name,
                   shown(tensor.name));
-    ++found;
   }
-  if (found != header.tensors.size() && !may_have_others)
+  if (tensors.size() != header.tensors.size() && !may_have_others)
     return fail(Errc::kInvalid, "object {}: {} tensors, its receipt has {}", name,
-                header.tensors.size(), found);
+                header.tensors.size(), tensors.size());
   return {};
 }
 
