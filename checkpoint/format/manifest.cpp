@@ -1,6 +1,9 @@
 #include "checkpoint/format/manifest.hpp"
 
+#include <utility>
+
 #include "checkpoint/format/digest.hpp"
+#include "checkpoint/format/document.hpp"
 #include "checkpoint/format/state.hpp"
 
 namespace amdahl::checkpoint {

@@ -14,9 +14,9 @@
 #include "base/clock.hpp"
 #include "base/fields.hpp"
 #include "base/result.hpp"
-#include "checkpoint/format/document.hpp"
 #include "checkpoint/format/names.hpp"
 #include "checkpoint/format/owner.hpp"
+#include "checkpoint/format/seal.hpp"
 
 namespace amdahl::checkpoint {
 

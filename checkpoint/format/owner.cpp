@@ -1,5 +1,9 @@
 #include "checkpoint/format/owner.hpp"
 
+#include <utility>
+
+#include "checkpoint/format/document.hpp"
+
 namespace amdahl::checkpoint {
 
 std::string write_owner(const Owner& owner) {

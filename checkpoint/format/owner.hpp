@@ -11,7 +11,7 @@
 #include "base/clock.hpp"
 #include "base/fields.hpp"
 #include "base/result.hpp"
-#include "checkpoint/format/document.hpp"
+#include "checkpoint/format/seal.hpp"
 
 namespace amdahl::checkpoint {
 

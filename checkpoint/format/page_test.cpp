@@ -8,6 +8,7 @@
 #include <nlohmann/json.hpp>
 
 #include "base/schema.hpp"
+#include "checkpoint/format/document.hpp"
 #include "checkpoint/format/owner.hpp"
 #include "checkpoint/format/planes.hpp"
 #include "checkpoint/format/state.hpp"

@@ -2,9 +2,9 @@
 #include <tuple>
 #include <utility>
 
-#include "checkpoint/format/document.hpp"
 #include "checkpoint/format/receipt.hpp"
 #include "checkpoint/format/state.hpp"
+#include "checkpoint/format/strict_json.hpp"
 
 namespace amdahl::checkpoint {
 namespace {

@@ -6,6 +6,8 @@
 #include <memory>
 #include <utility>
 
+#include "checkpoint/format/document.hpp"
+
 namespace amdahl::checkpoint {
 namespace {
 

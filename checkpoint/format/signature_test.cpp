@@ -3,6 +3,7 @@
 #include <catch2/catch.hpp>
 #include <nlohmann/json.hpp>
 
+#include "checkpoint/format/document.hpp"
 #include "checkpoint/format/test_sample.hpp"
 
 namespace amdahl::checkpoint::test {

@@ -5,6 +5,7 @@
 #include <string>
 
 #include "base/check.hpp"
+#include "checkpoint/format/document.hpp"
 #include "checkpoint/format/manifest.hpp"
 
 namespace {
