@@ -103,6 +103,7 @@ Result<void> check_neighbours(const Receipt& receipt, std::span<const TensorReco
 
 Result<void> check_places(const Receipt& receipt) {
   std::vector<const TensorRecord*> placed;
+  placed.reserve(receipt.tensors.size());
   for (const TensorRecord& tensor : receipt.tensors) placed.push_back(&tensor);
   std::ranges::sort(placed, {}, [](const TensorRecord* tensor) {
     return std::tie(tensor->object, tensor->begin, tensor->end, tensor->name);
