@@ -11,6 +11,7 @@ ARROWS = {
     "base": (),
     "cmake": (),
     "kernels": (),
+    "checkpoint/format": ("kernels", "base"),
     "operator/api": ("base",),
     "operator/kube": ("base",),
     "operator/controller": ("operator/kube", "base"),
@@ -54,7 +55,7 @@ ARROWS = {
               "local/apiserver/protobuf", "local/apiserver/kinds", "local/apiserver/core",
               "local/apiserver/rules", "local/apiserver/journal", "local/apiserver/front",
               "local/scheduler", "local/kubelet", "local/cluster", "cli", "operator/api",
-              "runtime/launch", "kernels"),
+              "runtime/launch", "kernels", "checkpoint/format"),
 }
 # A test or fixture beside its source may also use the test kit.
 TEST_EXTRA = ("tests/kit",)
@@ -63,7 +64,8 @@ LOCAL_TEST_EXTRA = ("local/apiserver/front", "local/apiserver/rules", "local/api
                     "local/apiserver/journal", "local/apiserver/core")
 
 # Values and decisions: nothing there waits, so nothing there needs Asio or what is built on it.
-ASIO_FREE = ("operator/api", "operator/waste", "operator/training", "operator/training/diagnose")
+ASIO_FREE = ("checkpoint/format", "operator/api", "operator/waste", "operator/training",
+             "operator/training/diagnose")
 # Those that carry decisions out.
 ASIO_USERS = re.compile(r"operator/training/(apply|observe|parallel|program|reconciler)\.[ch]pp$")
 ASIO = re.compile(r"boost/asio|base/(task|task_group|deadline|http_\w+)\.hpp$")
