@@ -213,16 +213,7 @@ std::string_view name(Verb verb) {
 }
 
 bool is_write(Verb verb) {
-  switch (verb) {
-    case Verb::kCreate:
-    case Verb::kUpdate:
-    case Verb::kPatch:
-    case Verb::kDelete:
-    case Verb::kDeleteCollection:
-      return true;
-    default:
-      return false;
-  }
+  return verb >= Verb::kCreate && verb <= Verb::kDeleteCollection;
 }
 
 std::string percent_encode(std::string_view text) {
