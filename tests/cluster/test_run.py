@@ -2,11 +2,11 @@
 
 import os
 import re
-import select
 import signal
 import subprocess
 import sys
 import tempfile
+import threading
 import time
 import unittest
 from pathlib import Path
@@ -39,7 +39,7 @@ spec:
 WITH_POD = f"""
 echo '{POD}' | kubectl apply -f - && kubectl wait --for=condition=Ready --timeout=90s pod/p &&
 for kind in {' '.join(KINDS)}; do echo inside $(readlink /proc/self/ns/$kind); done && echo ready
-sleep 600
+cat # until this test ends, however
 """
 
 
@@ -74,21 +74,25 @@ class Run(unittest.TestCase):
 
     def start(self, *command: str, **kwargs) -> subprocess.Popen:
         process = subprocess.Popen([HERE / "cluster", "run", "--name", self.name, "--", *command],
-                                   stdout=subprocess.PIPE, text=True, start_new_session=True,
+                                   stdin=subprocess.PIPE, stdout=subprocess.PIPE, text=True,
+                                   start_new_session=True,
                                    **kwargs)
         self.addCleanup(process.stdout.close)
+        self.addCleanup(process.stdin.close)
         self.addCleanup(process.wait)
         self.addCleanup(process.kill)
         return process
 
     def until_ready(self, process: subprocess.Popen) -> set[str]:
         """The namespaces, once a pod runs."""
-        said, deadline = "", time.monotonic() + UP_SECONDS
-        while not said.endswith("ready\n") and time.monotonic() < deadline:
-            if select.select([process.stdout], [], [], 1)[0]:
-                line = process.stdout.readline()
-                self.assertTrue(line, f"it ended; before that: {said}")
-                said += line
+        said = ""
+        guard = threading.Timer(UP_SECONDS, process.kill)
+        guard.start()
+        for line in process.stdout:
+            said += line
+            if line == "ready\n":
+                break
+        guard.cancel()
         inside = set(re.findall(r"inside (\S+)", said))
         self.assertEqual(len(inside), len(KINDS), said)
         return inside

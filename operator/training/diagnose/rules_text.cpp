@@ -67,6 +67,14 @@ bool message_is_not_finite(const PythonError& error) {
   return scan_failure("loss " + error.message).has(Mark::kNotANumber);
 }
 
+// What Python's own sockets and torch's raise where the other end went away.
+bool tells_of_lost_peer(const PythonError& error) {
+  const bool plain = error.name() == "RuntimeError";
+  if (plain && (says(error, "NCCL") || says(error, "nccl") || says(error, "gloo"))) return true;
+  if (!plain && !any_of(error.name(), {"ConnectionError", "ConnectionResetError"})) return false;
+  return says(error, "onnection closed by peer") || says(error, "onnection reset by peer");
+}
+
 }  // namespace
 
 std::optional<Finding> gpu_fault_in_text(const PodFacts& facts) {
@@ -145,11 +153,7 @@ std::optional<Finding> rendezvous_timeout(const PodFacts& facts) {
 
 std::optional<Finding> peer_lost(const PodFacts& facts) {
   const auto fits = [](const PythonError& error) {
-    const bool plain = error.name() == "RuntimeError";
-    return speaks_of_peer(error) ||
-           (plain &&
-            (says(error, "NCCL") || says(error, "nccl") || says(error, "gloo") ||
-             says(error, "Connection closed by peer") || says(error, "Connection reset by peer")));
+    return speaks_of_peer(error) || tells_of_lost_peer(error);
   };
   auto finding = by_mark(facts, kPeerConnectionLost, Mark::kConnection,
                          facts.text.error && fits(*facts.text.error));
