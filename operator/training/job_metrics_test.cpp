@@ -81,11 +81,16 @@ struct Counted {
           {"namespace", "research"},
           {"uid", "uid-" + name},
           {"resourceVersion", std::to_string(++version)}}},
-        {"spec", {{"scheduling", {{"queue", "gold"}}}}},
+        {"spec",
+         {{"runtime", "Torchrun"},
+          {"nodes", 1},
+          {"template", {{"spec", Json::object()}}},
+          {"scheduling", {{"queue", "gold"}}}}},
         {"status",
          std::move(status)}}.dump();
     const std::string padded = text + std::string(kJsonPadding, ' ');
-    REQUIRE(jobs.decode({.bytes = std::string_view(padded).substr(0, text.size())}));
+    const auto decoded = jobs.decode({.bytes = std::string_view(padded).substr(0, text.size())});
+    if (!decoded) FAIL(decoded.error().context);
     jobs.apply(kind);
   }
   // Of the one series whose line begins so; -1: there is none.
