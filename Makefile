@@ -76,6 +76,10 @@ bench-embedded: setup ## only the embedded API server, beside kube-apiserver and
 bench-reports: setup ## 5,000 pods that report to the operator every five seconds
 	@python3 tests/bench/reports_run.py $(BENCH_REPORTS_ARGS)
 
+.PHONY: bench-operator
+bench-operator: setup ## the operator beside Kubeflow, Volcano and batch/v1 Jobs (25 min)
+	@python3 tests/bench/operator_run.py $(BENCH_OPERATOR_ARGS)
+
 .PHONY: fuzz
 fuzz: setup build/fuzz/build.ninja ## run every fuzz target for T seconds: make fuzz T=60
 	@ninja -C build/fuzz -j$(JOBS) fuzzers
