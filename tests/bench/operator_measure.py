@@ -13,10 +13,12 @@ from operator_contestants import Contestant
 from operator_world import NAMESPACES, GangsLetIn, World
 
 WARM, JOBS, GANG = (NAMESPACES + name for name in ("warm", "jobs", "gang"))
+WARM_JOBS, WARM_PODS = 4, 4
 START_SECONDS_MAX = 120
 STOP_SECONDS_MAX = 30
 SETTLE_SECONDS_MAX = 300
 QUIET_CORES = 0.03  # of a controller that has nothing left to do
+ANSWERED_SECONDS = 0.1  # a write is in etcd before the server has answered and counted it
 QUIET_WRITES = 3  # in a second: leases are renewed all the time
 
 
@@ -79,10 +81,15 @@ class Running:
         return rss_mib(self.pid, peak)
 
     def warm_up(self) -> None:
-        """A few jobs nobody measures: caches are filled, connections are there, code is loaded."""
+        """A few jobs nobody measures: caches are filled, connections are there, code is loaded.
+        They end paused, so that nothing is written for them later."""
         self.world.namespace(WARM)
-        self.create(WARM, "warm", 4, 4)
-        self.world.wait_for_pods(WARM, 16, START_SECONDS_MAX)
+        self.create(WARM, "warm", WARM_JOBS, WARM_PODS)
+        self.world.wait_for_pods(WARM, WARM_JOBS * WARM_PODS, START_SECONDS_MAX)
+        self.settle()
+        self.world.send_all([self.contestant.pause(WARM, f"warm-{number}")
+                             for number in range(WARM_JOBS)])
+        self.world.wait_for_pods(WARM, 0, START_SECONDS_MAX)
         self.settle()
 
     def create(self, namespace: str, stem: str, jobs: int, pods: int) -> None:
@@ -127,6 +134,7 @@ def _create(running: Running, plan: Plan) -> dict[str, float]:
     writes, cpu, start = world.writes(), running.cpu(), time.monotonic()
     running.create(JOBS, "job", plan.jobs, plan.pods)
     wall = world.wait_for_pods(JOBS, plan.jobs * plan.pods, plan.wait_seconds) - start
+    time.sleep(ANSWERED_SECONDS)
     until_there = world.writes() - writes
     running.settle()
     return {"create_wall": wall, "create_writes": until_there / plan.jobs,

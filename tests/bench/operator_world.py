@@ -169,8 +169,9 @@ class World:
     def _wait_until_served(self, name: str) -> None:
         deadline = time.monotonic() + SERVED_SECONDS_MAX
         while True:
-            found = self.get(f"{CRDS}/{name}").get("status", {}).get("conditions", [])
-            if any(one["type"] == "Established" and one["status"] == "True" for one in found):
+            found = self.get(f"{CRDS}/{name}").get("status", {}).get("conditions")
+            states = {one["type"]: one["status"] for one in found or ()}
+            if states.get("Established") == "True":
                 return
             if time.monotonic() > deadline:
                 raise MeasurementError(f"{name} is not served after {SERVED_SECONDS_MAX} s")
@@ -185,7 +186,8 @@ class World:
             if time.monotonic() > deadline:
                 raise MeasurementError("the queue of Volcano cannot be made")
             time.sleep(0.1)
-        self.send(Call("PATCH", f"{QUEUES}/default/status", '{"status": {"state": "Open"}}', MERGE))
+        state = json.dumps({"status": {"state": "Open", "allocated": {}}})
+        self.send(Call("PATCH", f"{QUEUES}/default/status", state, MERGE))
 
 
 PATHS = {
