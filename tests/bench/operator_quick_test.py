@@ -20,8 +20,9 @@ import operator_report as report  # noqa: E402
 PROGRAM = Path(os.environ.get("AMDAHL_OPERATOR", HERE.parents[1]
                               / "build/dev/operator/process/amdahl-operator"))
 RUN_SECONDS_MAX = 500
-BY_ROUNDS = {"create_wall", "create_writes", "settled_writes", "create_cpu", "pause_wall",
-             "resume_wall", "gang_wall", "work_rss"}
+BY_ROUNDS = {"create_writes", "settled_writes", "create_cpu", "work_rss"} | {
+    f"{step}_{what}" for step in ("create", "pause", "resume", "gang")
+    for what in ("wall", "server_cpu")}
 
 
 class QuickRun(unittest.TestCase):
