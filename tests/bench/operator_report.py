@@ -1,6 +1,7 @@
 """Figures of the operator beside its peers, their bars, and the tables. Pure: no clock, no I/O.
 
-`samples` is {contestant: {figure: [one value per round]}}. Lower is better for every figure.
+`samples` is {contestant: {figure: [one value per round]}}. Lower is better for every figure. `sizes`
+are the numbers of the plan that was played: titles name them.
 """
 
 import dataclasses
@@ -17,7 +18,7 @@ CONTESTANTS = (OURS, FLOOR, *TRAINING)
 @dataclasses.dataclass(frozen=True)
 class Figure:
     key: str
-    title: str
+    title: str  # with {names} of the plan's sizes
     unit: str
     digits: int
     # The bar: all that are given must hold for our median.
@@ -28,24 +29,24 @@ class Figure:
 
 
 FIGURES = (
-    Figure("create_wall", "100 jobs x 8: first create to all pods", "s", 2,
+    Figure("create_wall", "{jobs} jobs x {pods}: first create to all pods", "s", 2,
            times_floor=1.15, times_training=0.35),
     Figure("create_server_cpu", "  CPU of API server and etcd in it", "s", 2),
-    Figure("create_writes", "API writes per job of 8 pods until then", "", 1, at_most=8 + 4),
+    Figure("create_writes", "API writes per job of {pods} pods until then", "", 1, at_most=8 + 4),
     Figure("settled_writes", "  and until nothing changes any more", "", 1),
     Figure("create_cpu", "controller's CPU for the create", "s", 2, at_most=0.9),
-    Figure("pause_wall", "pause of the 100 jobs until no pod is left", "s", 2, times_floor=1.15),
+    Figure("pause_wall", "pause of the {jobs} jobs until no pod is left", "s", 2, times_floor=1.15),
     Figure("pause_server_cpu", "  CPU of API server and etcd in it", "s", 2),
     Figure("resume_wall", "resume until all pods exist again", "s", 2, times_floor=1.15),
     Figure("resume_server_cpu", "  CPU of API server and etcd in it", "s", 2),
-    Figure("gang_wall", "one gang of 1,000 pods until all exist", "s", 2, times_floor=1.15),
+    Figure("gang_wall", "one gang of {gang:,} pods until all exist", "s", 2, times_floor=1.15),
     Figure("gang_server_cpu", "  CPU of API server and etcd in it", "s", 2),
     Figure("work_rss", "controller's RSS, peak of all that", "MiB", 1, at_most=30),
-    Figure("steady_writes", "API writes in a minute of rest", "", 0, at_most=0),
-    Figure("steady_cpu", "controller's CPU in that minute", "%", 3, below=1),
+    Figure("steady_writes", "API writes in {steady_seconds:g} s of rest", "", 0, at_most=0),
+    Figure("steady_cpu", "controller's CPU in that time", "%", 3, below=1),
     Figure("failure_p50", "pod failed to restart decided, p50", "ms", 1),
     Figure("failure_p99", "pod failed to restart decided, p99", "ms", 1, below=100),
-    Figure("idle_rss", "RSS, 10,000 jobs and 50,000 pods", "MiB", 1, below=256),
+    Figure("idle_rss", "RSS, {idle_jobs:,} jobs x {idle_pods} that wait", "MiB", 1, below=256),
     Figure("idle_rss_peak", "  peak while they were made", "MiB", 1),
     Figure("idle_start_rss", "  peak of a start with all of them there", "MiB", 1, below=256),
 )
@@ -108,24 +109,25 @@ def _word(holds: bool) -> str:
     return "PASS" if holds else "MISS"
 
 
-def samples_table(samples: dict) -> str:
+def samples_table(samples: dict, sizes: dict) -> str:
     """Median (min-max) of every figure for every contestant that ran."""
     ran = [one for one in CONTESTANTS if one in samples]
     lines = [["figure", "unit", *ran]]
     for figure in FIGURES:
         cells = [samples[one].get(figure.key, []) for one in ran]
         if any(cells):
-            lines.append([figure.title, figure.unit,
+            lines.append([figure.title.format(**sizes), figure.unit,
                           *(spread_text(cell, figure.digits) for cell in cells)])
     return grid(lines)
 
 
-def verdict_table(samples: dict) -> str:
+def verdict_table(samples: dict, sizes: dict) -> str:
     lines = [["figure", "unit", "ours", "beside", "ratio", "bar", "verdict"]]
     for figure in FIGURES:
         for bar in bars(figure, samples):
             ratio = "-" if bar.ratio is None else f"{bar.ratio:.2f}x"
-            lines.append([figure.title.strip(), figure.unit, f"{bar.ours:.{figure.digits}f}",
+            title = figure.title.strip().format(**sizes)
+            lines.append([title, figure.unit, f"{bar.ours:.{figure.digits}f}",
                           bar.reference, ratio, bar.text, bar.verdict or "not judged"])
     return grid(lines)
 

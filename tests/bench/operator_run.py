@@ -211,7 +211,7 @@ def finish(args: argparse.Namespace, plan: Plan, about: dict, bench: Bench,
         "at": now.isoformat(timespec="seconds"), "machine": about, "version": version,
         "seed": args.seed, "plan": dataclasses.asdict(plan), "left_out": missing,
         "samples": bench.samples, "strangers": bench.strangers,
-        "verdicts": report.summary(bench.samples),
+        "verdicts": [] if args.quick else report.summary(bench.samples),
     }
     out.parent.mkdir(parents=True, exist_ok=True)
     out.write_text(json.dumps(document, indent=1) + "\n")
@@ -220,8 +220,12 @@ def finish(args: argparse.Namespace, plan: Plan, about: dict, bench: Bench,
           f"training-operator v{products['training-operator'].version}, amdahl {version}")
     print(f"median (min-max) of {plan.rounds} rounds, order by seed {args.seed}, "
           f"{about['seconds'] // 60} minutes\n")
-    print(report.samples_table(bench.samples) + "\n")
-    print(report.verdict_table(bench.samples) + "\n")
+    sizes = dataclasses.asdict(plan)
+    print(report.samples_table(bench.samples, sizes) + "\n")
+    if args.quick:
+        print("The bars are for the full sizes: a --quick run is not judged.")
+    else:
+        print(report.verdict_table(bench.samples, sizes) + "\n")
     for name in missing:
         print(f"LEFT OUT: {name}: its program is not built")
     if (most := max(bench.strangers, default=0)) > STRANGERS_CORES_MAX:

@@ -1,5 +1,6 @@
 """The bench of the operator: its bars and tables, and what the contestants are sent."""
 
+import dataclasses
 import json
 import sys
 import unittest
@@ -9,6 +10,9 @@ sys.path.insert(0, str(Path(__file__).resolve().parent))
 
 import operator_report as report  # noqa: E402
 from operator_contestants import contestants  # noqa: E402
+from operator_measure import Plan  # noqa: E402
+
+SIZES = dataclasses.asdict(Plan())
 
 
 def figure(key: str) -> report.Figure:
@@ -41,7 +45,7 @@ class Verdicts(unittest.TestCase):
 
     def test_without_what_it_is_compared_with_nothing_is_judged(self):
         self.assertEqual(verdicts("create_wall", amdahl=[1.0]), ["", ""])
-        self.assertIn("not judged", report.verdict_table({"amdahl": {"create_wall": [1.0]}}))
+        self.assertIn("not judged", report.verdict_table({"amdahl": {"create_wall": [1.0]}}, SIZES))
 
     def test_absolute_bars(self):
         for key, value, verdict in (
@@ -55,9 +59,10 @@ class Verdicts(unittest.TestCase):
 
     def test_the_tables_have_what_was_measured(self):
         samples = {"amdahl": {"pause_wall": [2.0, 4.0, 3.0]}, "job": {"pause_wall": [2.0]}}
-        line = report.samples_table(samples).splitlines()[-1]
+        line = report.samples_table(samples, SIZES).splitlines()[-1]
         self.assertIn("3.00 (2.00-4.00)", line)
-        line = report.verdict_table(samples).splitlines()[-1]
+        self.assertIn("pause of the 100 jobs", line)
+        line = report.verdict_table(samples, SIZES).splitlines()[-1]
         for word in ("3.00", "2.00 job", "1.50x", "<= 1.15x the floor", "MISS"):
             self.assertIn(word, line)
         self.assertEqual(report.summary(samples)[0]["verdict"], "MISS")
