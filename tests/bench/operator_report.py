@@ -1,7 +1,7 @@
 """Figures of the operator beside its peers, their bars, and the tables. Pure: no clock, no I/O.
 
-`samples` is {contestant: {figure: [one value per round]}}. Lower is better for every figure. `sizes`
-are the numbers of the plan that was played: titles name them.
+`samples` is {contestant: {figure: [one value per round]}}. Lower is better for every figure.
+`sizes` are the numbers of the plan that was played: titles name them.
 """
 
 import dataclasses
