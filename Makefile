@@ -80,6 +80,10 @@ bench-reports: setup ## 5,000 pods that report to the operator every five second
 bench-kernels: setup ## only kernels/, beside ISA-L, zstd and memcpy
 	@python3 tests/bench/kernels_run.py $(BENCH_KERNELS_ARGS)
 
+.PHONY: bench-operator
+bench-operator: setup ## the operator beside Kubeflow, Volcano and batch/v1 Jobs (25 min)
+	@python3 tests/bench/operator_run.py $(BENCH_OPERATOR_ARGS)
+
 .PHONY: fuzz
 fuzz: setup build/fuzz/build.ninja ## run every fuzz target for T seconds: make fuzz T=60
 	@ninja -C build/fuzz -j$(JOBS) fuzzers
