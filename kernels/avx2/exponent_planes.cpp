@@ -1,4 +1,5 @@
-// 32 values a step: a plane is what movemask takes out of the codes.
+// 32 values a step: a plane is what movemask takes out of the codes. The number of planes is a
+// template argument, so that their loops unroll.
 #include <immintrin.h>
 #include <string.h>
 
@@ -57,9 +58,10 @@ __m256i spread(uint32_t bits) {
   return _mm256_cmpeq_epi8(_mm256_and_si256(bytes, which_bit), which_bit);
 }
 
+template <unsigned planes>
 __m256i codes_at(const ExponentMerge& job, size_t index) {
   __m256i codes = _mm256_setzero_si256();
-  for (unsigned plane = 0; plane < job.planes; ++plane) {
+  for (unsigned plane = 0; plane < planes; ++plane) {
     uint32_t bits = 0;
     memcpy(&bits, job.plane_bits + plane * job.plane_stride + index / 8, sizeof bits);
     codes = _mm256_or_si256(codes, _mm256_and_si256(spread(bits), all(1U << plane)));
@@ -67,13 +69,17 @@ __m256i codes_at(const ExponentMerge& job, size_t index) {
   return codes;
 }
 
-__m256i with_exceptions(__m256i exponents, uint32_t which, const ExponentMerge& job, size_t& used) {
-  if (which == 0) return exponents;
-  uint8_t bytes[kStep];
-  store(bytes, exponents);
-  for (; which != 0; which = _blsr_u32(which), ++used)
-    bytes[_tzcnt_u32(which)] = used < job.exception_count ? job.exceptions[used] : 0;
-  return load(bytes);
+// In the result: to change a register's bytes in memory and read it back would stall.
+size_t patch_exceptions(const ExponentMerge& job, size_t index, uint32_t which, size_t used) {
+  for (; which != 0; which = _blsr_u32(which), ++used) {
+    const size_t at = index + _tzcnt_u32(which);
+    const unsigned exponent = used < job.exception_count ? job.exceptions[used] : 0;
+    const unsigned rest = job.sign_mantissa[at];
+    const uint16_t value =
+        static_cast<uint16_t>((rest & 0x80) << 8 | exponent << 7 | (rest & 0x7F));
+    memcpy(job.values + 2 * at, &value, sizeof value);
+  }
+  return used;
 }
 
 void store_values(uint8_t* to, __m256i exponents, __m256i rest) {
@@ -88,21 +94,19 @@ void store_values(uint8_t* to, __m256i exponents, __m256i rest) {
   store(to + 32, _mm256_unpackhi_epi8(low_ordered, high_ordered));
 }
 
-}  // namespace
-
-size_t split_exponents(const ExponentSplit& job) {
-  const __m256i escape = all((1U << job.planes) - 1);
+template <unsigned planes>
+size_t split(const ExponentSplit& job, size_t whole) {
+  const __m256i escape = all((1U << planes) - 1);
   const __m256i base = all(job.base);
   size_t exceptions = 0;
-  size_t i = 0;
-  for (; i + kStep <= job.count; i += kStep) {
+  for (size_t i = 0; i < whole; i += kStep) {
     const __m256i a = load(job.values + 2 * i);
     const __m256i b = load(job.values + 2 * i + 32);
     const __m256i exponents = exponents_of(a, b);
     store(job.sign_mantissa + i, sign_mantissa_of(a, b));
     const __m256i codes = _mm256_min_epu8(_mm256_sub_epi8(exponents, base), escape);
-    for (unsigned plane = 0; plane < job.planes; ++plane) {
-      const __m256i top = _mm256_sll_epi16(codes, _mm_cvtsi32_si128(static_cast<int>(7 - plane)));
+    for (unsigned plane = 0; plane < planes; ++plane) {
+      const __m256i top = _mm256_slli_epi16(codes, static_cast<int>(7 - plane));
       const uint32_t bits = static_cast<uint32_t>(_mm256_movemask_epi8(top));
       memcpy(job.plane_bits + plane * job.plane_stride + i / 8, &bits, sizeof bits);
     }
@@ -110,35 +114,55 @@ size_t split_exponents(const ExponentSplit& job) {
     exceptions += keep_exceptions(job.exceptions + exceptions, exponents,
                                   static_cast<uint32_t>(_mm256_movemask_epi8(escaped)));
   }
+  return exceptions;
+}
+
+template <unsigned planes>
+size_t merge(const ExponentMerge& job, size_t whole) {
+  const __m256i escape = all((1U << planes) - 1);
+  const __m256i base = all(job.base);
+  size_t used = 0;
+  for (size_t i = 0; i < whole; i += kStep) {
+    const __m256i codes = codes_at<planes>(job, i);
+    const __m256i escaped = _mm256_cmpeq_epi8(codes, escape);
+    store_values(job.values + 2 * i, _mm256_add_epi8(codes, base), load(job.sign_mantissa + i));
+    used = patch_exceptions(job, i, static_cast<uint32_t>(_mm256_movemask_epi8(escaped)), used);
+  }
+  return used;
+}
+
+using Split = size_t (*)(const ExponentSplit&, size_t whole);
+using Merge = size_t (*)(const ExponentMerge&, size_t whole);
+constexpr Split kSplit[] = {nullptr,  split<1>, split<2>, split<3>,
+                            split<4>, split<5>, split<6>, split<7>};
+constexpr Merge kMerge[] = {nullptr,  merge<1>, merge<2>, merge<3>,
+                            merge<4>, merge<5>, merge<6>, merge<7>};
+
+}  // namespace
+
+size_t split_exponents(const ExponentSplit& job) {
+  const size_t whole = job.count / kStep * kStep;
+  const size_t exceptions = kSplit[job.planes](job, whole);
   ExponentSplit rest = job;
-  rest.values += 2 * i;
-  rest.count -= i;
-  rest.sign_mantissa += i;
-  rest.plane_bits += i / 8;
+  rest.values += 2 * whole;
+  rest.count -= whole;
+  rest.sign_mantissa += whole;
+  rest.plane_bits += whole / 8;
   rest.exceptions += exceptions;
   return exceptions + scalar::split_exponents(rest);
 }
 
 size_t merge_exponents(const ExponentMerge& job) {
-  const __m256i escape = all((1U << job.planes) - 1);
-  size_t used = 0;
-  size_t i = 0;
-  for (; i + kStep <= job.count; i += kStep) {
-    const __m256i codes = codes_at(job, i);
-    const __m256i escaped = _mm256_cmpeq_epi8(codes, escape);
-    const __m256i exponents =
-        with_exceptions(_mm256_add_epi8(codes, all(job.base)),
-                        static_cast<uint32_t>(_mm256_movemask_epi8(escaped)), job, used);
-    store_values(job.values + 2 * i, exponents, load(job.sign_mantissa + i));
-  }
+  const size_t whole = job.count / kStep * kStep;
+  const size_t used = kMerge[job.planes](job, whole);
   const size_t spent = used < job.exception_count ? used : job.exception_count;
   ExponentMerge rest = job;
-  rest.sign_mantissa += i;
-  rest.plane_bits += i / 8;
+  rest.sign_mantissa += whole;
+  rest.plane_bits += whole / 8;
   rest.exceptions += spent;
   rest.exception_count -= spent;
-  rest.count -= i;
-  rest.values += 2 * i;
+  rest.count -= whole;
+  rest.values += 2 * whole;
   return used + scalar::merge_exponents(rest);
 }
 
