@@ -6,7 +6,8 @@
   run_clang_tidy.py base/clock.cpp  only these (files or folders)
 
 The precompiled header is taken out of the commands: with it clang-tidy walks all of Asio and Beast
-for every file, which takes four times as long as parsing just what a file includes.
+for every file, which takes four times as long as parsing just what a file includes. What is clean is
+remembered for all checkouts of this user, as ccache does: ~/.cache/amdahl/clang-tidy.
 """
 
 import argparse
@@ -27,6 +28,10 @@ from tree import TEST
 
 ROOT = Path(__file__).resolve().parents[2]
 OUT = ROOT / "build" / "clang-tidy"
+CACHE = Path(os.environ.get("XDG_CACHE_HOME", Path.home() / ".cache")) / "amdahl" / "clang-tidy"
+CLEAN_FILES_MAX = 20_000  # remembered; the oldest go first
+# Changes with every package: the compiler's, and those whose headers our files include.
+PACKAGES = Path("/var/lib/dpkg/status")
 PROGRAM = "clang-tidy-19"
 FILE_SECONDS_MAX = 300
 PCH = re.compile(r"\s-Winvalid-pch\b|\s-Xclang -include(?:-pch)? -Xclang \S+")
@@ -45,7 +50,7 @@ class Job:
 
     @property
     def stamp(self) -> Path:
-        return OUT / "clean" / self.key
+        return CACHE / self.key
 
 
 def jobs(build: Path, only: list[str], tests: bool) -> list[Job]:
@@ -59,11 +64,14 @@ def jobs(build: Path, only: list[str], tests: bool) -> list[Job]:
         if file.is_relative_to(ROOT) and not file.is_relative_to(ROOT / "build") and file.exists():
             path = str(file.relative_to(ROOT))
             entries.setdefault(path, {**entry, "command": PCH.sub("", entry["command"])})
-    (OUT / "clean").mkdir(parents=True, exist_ok=True)
+    OUT.mkdir(parents=True, exist_ok=True)
+    CACHE.mkdir(parents=True, exist_ok=True)
     (OUT / "compile_commands.json").write_text(json.dumps(list(entries.values())))
     config = (ROOT / ".clang-tidy").read_bytes() + TEST_CHECKS.encode()
+    if PACKAGES.exists():
+        config += str(PACKAGES.stat().st_mtime_ns).encode()
     return [
-        Job(path, _key(path, config + entry["command"].encode()))
+        Job(path, _key(path, config + entry["command"].replace(str(ROOT), "").encode()))
         for path, entry in sorted(entries.items())
         if (path.startswith(tuple(only)) if only else tests or not re.search(TEST, path))
     ]
@@ -103,6 +111,12 @@ def run(job: Job) -> tuple[Job, str, float]:
     return job, text, time.monotonic() - start
 
 
+def forget_old() -> None:
+    stamps = sorted(CACHE.iterdir(), key=lambda stamp: stamp.stat().st_mtime, reverse=True)
+    for stamp in stamps[CLEAN_FILES_MAX:]:
+        stamp.unlink(missing_ok=True)
+
+
 def main() -> int:
     parser = argparse.ArgumentParser(
         description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter
@@ -133,6 +147,7 @@ def main() -> int:
                 print(f"clang-tidy: {done}/{len(todo)} ({elapsed:.0f} s)", flush=True)
     for seconds, path in sorted(times, reverse=True)[: args.slowest]:
         print(f"  {seconds:6.1f} s  {path}")
+    forget_old()
     used = resource.getrusage(resource.RUSAGE_CHILDREN)
     print(f"clang-tidy: {len(bad)} of {len(every)} files have findings"
           f" ({time.monotonic() - start:.0f} s, CPU {used.ru_utime + used.ru_stime:.0f} s)")
