@@ -6,8 +6,8 @@
   run_clang_tidy.py base/clock.cpp  only these (files or folders)
 
 The precompiled header is taken out of the commands: with it clang-tidy walks all of Asio and Beast
-for every file, which takes four times as long as parsing just what a file includes. What is clean is
-remembered for all checkouts of this user, as ccache does: ~/.cache/amdahl/clang-tidy.
+for every file, which takes four times as long as parsing just what a file includes. What is clean
+is remembered for all checkouts of this user, as ccache does: ~/.cache/amdahl/clang-tidy.
 """
 
 import argparse
