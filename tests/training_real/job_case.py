@@ -106,7 +106,8 @@ class JobCase(unittest.TestCase):
     def setUpClass(cls):
         cls.home = Home(prefix=cls.prefix)
         cls.addClassCleanup(cls.home.close)
-        cls.home.run("local", "up", "--nodes", "2", "--gpus", "2", "--memory", "16Gi")
+        # Room for two jobs of the examples.
+        cls.home.run("local", "up", "--nodes", "2", "--gpus", "4", "--memory", "16Gi")
 
     def start(self, name: str, steps: int, **options) -> Job:
         job = self.make(name, steps, **options)
