@@ -27,7 +27,8 @@ def create(name: str) -> None:
 def enter(name: str) -> None:
     """This process and all that it starts, in one hierarchy: so it can be seen when all are gone.
     """
-    for top in hierarchies():
+    # That of the CPU last: there all programs together would get the share of one process.
+    for top in sorted(hierarchies(), key=lambda top: (top / name / "cpu.shares").exists()):
         try:
             (top / name / PROGRAMS / "cgroup.procs").write_text("0")
             return
