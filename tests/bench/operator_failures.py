@@ -54,7 +54,7 @@ def measure_failures(running: Running, plan: Plan) -> dict[str, float]:
     running.warm_up()
     world.namespace(JOBS)
     running.create(JOBS, "job", plan.failures, PODS_OF_A_JOB)
-    world.wait_for_pods(JOBS, plan.failures * PODS_OF_A_JOB, plan.wait_seconds)
+    running.wait_for_pods(JOBS, plan.failures * PODS_OF_A_JOB, plan.wait_seconds)
     names = [pod["metadata"]["name"] for pod in world.get(PODS)["items"]]
     world.send_all([_bind(name) for name in names])
     world.send_all([_status(name, "Running") for name in names])

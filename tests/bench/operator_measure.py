@@ -69,10 +69,16 @@ class Running:
 
     @property
     def pid(self) -> int:
+        self.check_alive()
+        return self._child.pid
+
+    def check_alive(self) -> None:
         if self._child.poll() is not None:
             raise MeasurementError(f"{self.contestant.name} ended with {self._child.returncode}; "
                                    f"see {self._log}")
-        return self._child.pid
+
+    def wait_for_pods(self, namespace: str, count: int, seconds: float) -> float:
+        return self.world.wait_for_pods(namespace, count, seconds, self.check_alive)
 
     def cpu(self) -> float:
         return machine.cpu_seconds(self.pid)
@@ -85,11 +91,11 @@ class Running:
         They end paused, so that nothing is written for them later."""
         self.world.namespace(WARM)
         self.create(WARM, "warm", WARM_JOBS, WARM_PODS)
-        self.world.wait_for_pods(WARM, WARM_JOBS * WARM_PODS, START_SECONDS_MAX)
+        self.wait_for_pods(WARM, WARM_JOBS * WARM_PODS, START_SECONDS_MAX)
         self.settle()
         self.world.send_all([self.contestant.pause(WARM, f"warm-{number}")
                              for number in range(WARM_JOBS)])
-        self.world.wait_for_pods(WARM, 0, START_SECONDS_MAX)
+        self.wait_for_pods(WARM, 0, START_SECONDS_MAX)
         self.settle()
 
     def create(self, namespace: str, stem: str, jobs: int, pods: int) -> None:
@@ -140,7 +146,7 @@ def play_round(running: Running, plan: Plan) -> dict[str, float]:
     running.settle()
     costs = Costs(running.world, "gang")
     running.create(GANG, "gang", 1, plan.gang)
-    found |= costs.until(running.world.wait_for_pods(GANG, plan.gang, plan.wait_seconds))
+    found |= costs.until(running.wait_for_pods(GANG, plan.gang, plan.wait_seconds))
     running.settle()
     return found | {"work_rss": running.rss_mib(peak=True)}
 
@@ -150,7 +156,7 @@ def _create(running: Running, plan: Plan) -> dict[str, float]:
     writes, cpu = world.writes(), running.cpu()
     costs = Costs(world, "create")
     running.create(JOBS, "job", plan.jobs, plan.pods)
-    found = costs.until(world.wait_for_pods(JOBS, plan.jobs * plan.pods, plan.wait_seconds))
+    found = costs.until(running.wait_for_pods(JOBS, plan.jobs * plan.pods, plan.wait_seconds))
     time.sleep(ANSWERED_SECONDS)
     until_there = world.writes() - writes
     running.settle()
@@ -164,7 +170,7 @@ def _switch(running: Running, plan: Plan, verb: str, pods: int) -> dict[str, flo
     calls = [call(JOBS, f"job-{number}") for number in range(plan.jobs)]
     costs = Costs(running.world, verb)
     running.world.send_all(calls)
-    return costs.until(running.world.wait_for_pods(JOBS, pods, plan.wait_seconds))
+    return costs.until(running.wait_for_pods(JOBS, pods, plan.wait_seconds))
 
 
 def rest(running: Running, plan: Plan) -> dict[str, float]:
@@ -172,11 +178,11 @@ def rest(running: Running, plan: Plan) -> dict[str, float]:
     running.warm_up()
     running.world.namespace(JOBS)
     running.create(JOBS, "job", plan.jobs, plan.pods)
-    running.world.wait_for_pods(JOBS, plan.jobs * plan.pods, plan.wait_seconds)
+    running.wait_for_pods(JOBS, plan.jobs * plan.pods, plan.wait_seconds)
     paused = plan.jobs // 2
     running.world.send_all([running.contestant.pause(JOBS, f"job-{number}")
                             for number in range(paused)])
-    running.world.wait_for_pods(JOBS, (plan.jobs - paused) * plan.pods, plan.wait_seconds)
+    running.wait_for_pods(JOBS, (plan.jobs - paused) * plan.pods, plan.wait_seconds)
     running.settle()
     # Explanations for people come a while after the fact (kExplainAfter); they are no rest yet.
     time.sleep(min(30, plan.steady_seconds))
@@ -196,7 +202,7 @@ def keep_many(running: Running, plan: Plan, say) -> dict[str, float]:
         last = min(first + step, plan.idle_jobs)
         world.send_all([running.contestant.create(JOBS, f"job-{number}", plan.idle_pods)
                         for number in range(first, last)])
-        world.wait_for_pods(JOBS, last * plan.idle_pods, plan.wait_seconds)
+        running.wait_for_pods(JOBS, last * plan.idle_pods, plan.wait_seconds)
         say(f"{last * plan.idle_pods} of {total} pods, RSS {running.rss_mib():.1f} MiB")
     running.settle()
     return {"idle_rss": running.rss_mib(), "idle_rss_peak": running.rss_mib(peak=True)}
@@ -206,6 +212,6 @@ def start_with_many(running: Running) -> dict[str, float]:
     """Another process finds them all. It is there when it has made the pods of a new job."""
     running.world.namespace(GANG)
     running.create(GANG, "late", 1, 2)
-    running.world.wait_for_pods(GANG, 2, START_SECONDS_MAX)
+    running.wait_for_pods(GANG, 2, START_SECONDS_MAX)
     running.settle()
     return {"idle_start_rss": running.rss_mib(peak=True)}

@@ -28,7 +28,7 @@ from pathlib import Path
 import machine
 import operator_report as report
 from client_process import MeasurementError
-from operator_contestants import Contestant, contestants
+from operator_contestants import Contestant, contestants, with_election
 from operator_failures import measure_failures
 from operator_measure import QUICK, Plan, Running, keep_many, play_round, rest, start_with_many
 from operator_world import World
@@ -69,7 +69,7 @@ class Bench:
 
     def steady(self, ours: Contestant) -> None:
         say(f"rest: {self.plan.steady_seconds:.0f} s, after as long for everything to settle")
-        self._play(ours, lambda running: rest(running, self.plan))
+        self._play(with_election(ours), lambda running: rest(running, self.plan))
 
     def failures(self, ours: Contestant) -> None:
         say(f"failures: {self.plan.failures} pods of running gangs")
@@ -81,8 +81,7 @@ class Bench:
         self._play(ours, start_with_many)
 
     def _play(self, contestant: Contestant, measure, clear: bool = True) -> None:
-        log = OUT / f"operator-{contestant.name}.log"
-        log.write_text("")
+        log = OUT / f"operator-{contestant.name}-{os.getpid()}.log"
         pids = self.world.pids()
         with machine.Strangers(pids) as strangers:
             with Running(contestant, self.world, log) as running:
@@ -93,6 +92,7 @@ class Bench:
         say(f"{contestant.name}: "
             + " ".join(f"{key}={value:.2f}" for key, value in found.items())
             + (f" (others used {strangers.cores:.2f} cores)" if strangers.cores > 0.05 else ""))
+        log.unlink()  # it is for those who look for a failure
         if clear:
             self.world.clear()
 

@@ -120,10 +120,13 @@ class World:
         answer = self._etcd_call("range", "/registry/none/", count_only=True)
         return int(answer["header"]["revision"])
 
-    def wait_for_pods(self, namespace: str, count: int, seconds: float) -> float:
-        """Returns when there are exactly so many, and the time it was seen (monotonic)."""
+    def wait_for_pods(self, namespace: str, count: int, seconds: float,
+                      alive=lambda: None) -> float:
+        """Returns when there are exactly so many, and the time it was seen (monotonic). `alive`
+        throws when nobody is left who would make them."""
         deadline = time.monotonic() + seconds
         while (found := self.count_pods(namespace)) != count:
+            alive()
             if time.monotonic() > deadline:
                 raise MeasurementError(f"{found} pods instead of {count} after {seconds:.0f} s")
             time.sleep(LOOK_EVERY_SECONDS)
