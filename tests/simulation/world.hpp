@@ -32,10 +32,10 @@ struct RunResult {
   std::vector<std::string> violations = {};  // of this run by itself: leases, silence
   std::uint64_t trace_hash = 0;
   std::vector<std::string> trace = {};
-  std::uint64_t writes = 0;  // asked for by the operator, leases not included
+  std::uint64_t writes = 0;        // asked for by the operator, leases not included
   std::uint64_t lease_writes = 0;  // while faults may come
   std::uint64_t requests = 0;      // the same; watches and leases included
-  std::int64_t active_ms = 0;  // when anything but a lease changed last
+  std::int64_t active_ms = 0;      // when anything but a lease changed last
   std::int64_t virtual_ms = 0;
 };
 
