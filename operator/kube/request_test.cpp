@@ -108,6 +108,19 @@ TEST_CASE("A patch states its kind", "[W5]") {
   CHECK(anonymous.error().code == Errc::kInvalid);
 }
 
+TEST_CASE("A write can be answered with metadata, and else with the whole object") {
+  const std::string wanted =
+      "application/json;as=PartialObjectMetadata;g=meta.k8s.io;v=v1, application/json";
+  for (auto request :
+       {create_request(kPods, "r", "p", "{}"), patch_request(kPods, {"r", "p"}, "{}", {}),
+        delete_request(kPods, {"r", "p"}, {})}) {
+    REQUIRE(request);
+    CHECK(header(*request, "Accept") == "application/json");
+    answer_with_metadata(*request);
+    CHECK(header(*request, "Accept") == wanted);
+  }
+}
+
 TEST_CASE("Accept follows the shape that the reader wants", "[L15][C9]") {
   constexpr Shape kProto{.encoding = Encoding::kProtobuf};
   constexpr Shape kMeta{.metadata_only = true};
