@@ -12,6 +12,8 @@ ARROWS = {
     "cmake": (),
     "kernels": (),
     "checkpoint/format": ("kernels", "base"),
+    "checkpoint/store": ("checkpoint/format", "kernels", "base"),
+    "checkpoint/engine": ("checkpoint/store", "checkpoint/format", "kernels", "base"),
     "operator/api": ("base",),
     "operator/kube": ("base",),
     "operator/controller": ("operator/kube", "base"),
@@ -55,7 +57,8 @@ ARROWS = {
               "local/apiserver/protobuf", "local/apiserver/kinds", "local/apiserver/core",
               "local/apiserver/rules", "local/apiserver/journal", "local/apiserver/front",
               "local/scheduler", "local/kubelet", "local/cluster", "cli", "operator/api",
-              "runtime/launch", "kernels", "checkpoint/format"),
+              "runtime/launch", "kernels", "checkpoint/format", "checkpoint/store",
+              "checkpoint/engine"),
 }
 # A test or fixture beside its source may also use the test kit.
 TEST_EXTRA = ("tests/kit",)

@@ -1,0 +1,79 @@
+// What every store must do. A new store is one more row of `stores()`.
+#include <catch2/catch.hpp>
+#include <functional>
+#include <memory>
+
+#include "checkpoint/store/memory_store.hpp"
+
+namespace amdahl::checkpoint {
+namespace {
+
+struct NamedStore {
+  std::string name;
+  std::function<std::unique_ptr<Store>()> open;
+};
+std::vector<NamedStore> stores() {
+  return {{"memory", [] { return std::make_unique<MemoryStore>(); }}};
+}
+
+Result<void> put(Store& store, std::string_view name, std::string_view text) {
+  const std::vector<Bytes> pieces{bytes_of(text.substr(0, text.size() / 2)),
+                                  bytes_of(text.substr(text.size() / 2))};
+  return store.create(name, pieces, {});
+}
+
+TEST_CASE("store: an object is created once, whole, and read in ranges", "[checkpoint_store]") {
+  for (const NamedStore& named : stores()) {
+    INFO(named.name);
+    const auto store = named.open();
+    REQUIRE(put(*store, "data/a", "0123456789"));
+    CHECK(put(*store, "data/a", "other").error().code == Errc::kAlreadyExists);
+    CHECK(store->size("data/a", {}).value() == 10);
+    CHECK(read_whole(*store, "data/a", 10, {}).value() == "0123456789");
+    CHECK(read_whole(*store, "data/a", 9, {}).error().code == Errc::kTooLarge);
+    std::string part(3, '\0');
+    REQUIRE(store->read("data/a", 4, std::as_writable_bytes(std::span(part)), {}));
+    CHECK(part == "456");
+    CHECK(store->read("data/a", 8, std::as_writable_bytes(std::span(part)), {}).error().code ==
+          Errc::kCorrupt);
+    REQUIRE(put(*store, "data/empty", ""));
+    CHECK(read_whole(*store, "data/empty", 0, {}).value().empty());
+  }
+}
+
+TEST_CASE("store: what is absent is not found, and removing it is a success",
+          "[checkpoint_store]") {
+  for (const NamedStore& named : stores()) {
+    INFO(named.name);
+    const auto store = named.open();
+    std::string part(1, '\0');
+    CHECK(store->size("data/a", {}).error().code == Errc::kNotFound);
+    CHECK(store->read("data/a", 0, std::as_writable_bytes(std::span(part)), {}).error().code ==
+          Errc::kNotFound);
+    CHECK(store->remove("data/a", {}));
+    REQUIRE(put(*store, "data/a", "1"));
+    CHECK(store->remove("data/a", {}));
+    CHECK(store->size("data/a", {}).error().code == Errc::kNotFound);
+    CHECK(store->list("", "", {}).value().objects.empty());
+  }
+}
+
+TEST_CASE("store: a listing has every object below a prefix, on pages", "[checkpoint_store]") {
+  for (const NamedStore& named : stores()) {
+    INFO(named.name);
+    const auto store = named.open();
+    const std::size_t count = kListPageMax + 5;
+    for (std::size_t i = 0; i < count; ++i) REQUIRE(put(*store, fmt::format("data/{:05}", i), "x"));
+    REQUIRE(put(*store, "manifests/1", "xy"));
+    const auto first = store->list("data/", "", {}).value();
+    CHECK(first.objects.size() <= kListPageMax);
+    CHECK_FALSE(first.next.empty());
+    CHECK(list_all(*store, "data/", {}).value().size() == count);
+    CHECK(list_all(*store, "manifests/", {}).value() ==
+          std::vector<StoredObject>{{.name = "manifests/1", .bytes = 2}});
+    CHECK(list_all(*store, "", {}).value().size() == count + 1);
+  }
+}
+
+}  // namespace
+}  // namespace amdahl::checkpoint
