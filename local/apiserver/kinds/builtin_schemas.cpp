@@ -60,6 +60,10 @@ const FieldType* TypeNode::field(std::string_view name) const {
   return found == fields.end() || found->name != name ? nullptr : &*found;
 }
 
+bool FieldType::forgets_empty() const {
+  return type->primitive == Primitive::kList && has_absent && absent.is_null();
+}
+
 BuiltinSchemas::BuiltinSchemas() {
   Json file = Json::parse(builtin_schema_bytes(), nullptr, false);
   AMDAHL_CHECK(file.is_object());
@@ -73,6 +77,22 @@ BuiltinSchemas::BuiltinSchemas() {
   for (const auto& [key, name] : names_) {
     compile_named(name);
     shapes_[name] = merge_shape_of(schemas_, name);
+  }
+  mark_forgetful();
+}
+
+// Types may contain themselves, so the marks spread until there is no new one.
+void BuiltinSchemas::mark_forgetful() {
+  for (bool again = true; again;) {
+    again = false;
+    for (TypeNode& node : nodes_) {
+      const bool found = (node.item != nullptr && node.item->forgetful) ||
+                         std::ranges::any_of(node.fields, [](const FieldType& field) {
+                           return field.forgets_empty() || field.type->forgetful;
+                         });
+      again = again || (found && !node.forgetful);
+      node.forgetful = node.forgetful || found;
+    }
   }
 }
 

@@ -47,6 +47,9 @@ struct FieldType {
   bool has_absent = false;    // when absent, `absent` is written
   bool struct_value = false;  // when absent, an object with what is always written is written
   Json absent = nullptr;
+
+  // Storage keeps no empty lists, and this one is always written: as null.
+  bool forgets_empty() const;
 };
 
 // One type of the API; nodes refer to each other and may form circles.
@@ -55,6 +58,7 @@ struct TypeNode {
   std::string go_name = {};  // "v1.PodSpec", "[]v1.Container", "int32": for error messages
   std::vector<FieldType> fields = {};  // of kStruct, by name
   const TypeNode* item = nullptr;      // of kList and kMap
+  bool forgetful = false;              // it, or something in it, reads back null when empty
 
   const FieldType* field(std::string_view name) const;
 };
@@ -85,6 +89,7 @@ class BuiltinSchemas {
   const TypeNode* compile(const Json& schema);
   const TypeNode* compile_named(const std::string& name);
   void compile_struct(TypeNode& node, const Json& schema);
+  void mark_forgetful();
 
   std::map<std::string, Json, std::less<>> schemas_;
   std::map<std::string, std::string, std::less<>> names_;  // "group/version/kind" -> name

@@ -225,6 +225,24 @@ Result<Decoded> decode(const TypeNode& type, Json body) {
   return Decoded{.object = std::move(body), .unknown_fields = std::move(decoder.unknown)};
 }
 
+// NOLINTNEXTLINE(misc-no-recursion) as deep as decode() allowed
+void forget_empty_lists(const TypeNode& type, Json& value) {
+  if (!type.forgetful) return;
+  if (type.item != nullptr) {
+    for (Json& item : value) forget_empty_lists(*type.item, item);
+    return;
+  }
+  for (const FieldType& field : type.fields) {
+    if (!field.forgets_empty() && !field.type->forgetful) continue;
+    Json* found = member(value, field.name);
+    if (found == nullptr || found->is_null()) continue;
+    if (field.forgets_empty() && found->empty())
+      *found = nullptr;
+    else
+      forget_empty_lists(*field.type, *found);
+  }
+}
+
 std::string strict_error(const std::vector<std::string>& unknown_fields) {
   std::string text = "strict decoding error: ";
   for (const std::string& field : unknown_fields) {

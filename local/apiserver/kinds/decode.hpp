@@ -25,6 +25,10 @@ struct Decoded {
 // times are canonical. Do this with every object that comes in, also after a patch.
 Result<Decoded> decode(const TypeNode& type, Json body);
 
+// What Kubernetes reads back after it stored the object: a list that is always written and was
+// empty is null.
+void forget_empty_lists(const TypeNode& type, Json& object);
+
 // `strict decoding error: unknown field "spec.foo", unknown field "x"`
 std::string strict_error(const std::vector<std::string>& unknown_fields);
 

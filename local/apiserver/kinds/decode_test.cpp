@@ -160,6 +160,22 @@ TEST_CASE("Merge shapes carry list types and patch keys") {
   CHECK(resolved.dump().find("$ref") == std::string::npos);
 }
 
+TEST_CASE("empty lists that are always written read back null") {
+  const BuiltinSchemas schemas;
+  const auto kept = [&](const char* group, const char* kind, const char* body) {
+    Json object = Json::parse(body);
+    forget_empty_lists(type_of(schemas, group, kind), object);
+    return object;
+  };
+  constexpr const char* kGroup = "rbac.authorization.k8s.io";
+  CHECK(kept(kGroup, "Role", R"({"rules":[]})") == Json::parse(R"({"rules":null})"));
+  const char* role = R"({"rules":[{"verbs":["get"],"resources":["pods"]}]})";
+  CHECK(kept(kGroup, "Role", role) == Json::parse(role));
+  CHECK(kept("", "Pod", R"({"spec":{"volumes":[{"projected":{"sources":[]}}]}})") ==
+        Json::parse(R"({"spec":{"volumes":[{"projected":{"sources":null}}]}})"));
+  CHECK(kept("", "ConfigMap", R"({"data":{}})") == Json::parse(R"({"data":{}})"));
+}
+
 TEST_CASE("base64 is checked and written as Go does") {
   CHECK(check_base64("Yg=="));
   CHECK(check_base64("YW\nJj"));

@@ -13,11 +13,12 @@ namespace amdahl::local {
 namespace {
 
 // As Kubernetes shows the list: the members it decides on, the rest as if empty.
-std::string shown_versions(const Json& versions) {
-  if (versions.empty()) return "null";
-  std::string shown;
-  for (const Json& version : versions) {
-    shown += shown.empty() ? "[" : ",";
+std::string shown_versions(const Json& crd) {
+  const Json* versions = at(crd, {"spec", "versions"});
+  if (versions == nullptr || !versions->is_array()) return "null";
+  std::string shown = "[";
+  for (const Json& version : *versions) {
+    if (shown.size() > 1) shown += ',';
     shown += R"({"Name":)" + Json(text_at(version, {"name"})).dump();
     shown += flag_at(version, {"served"}) ? R"(,"Served":true)" : R"(,"Served":false)";
     shown += flag_at(version, {"storage"}) ? R"(,"Storage":true)" : R"(,"Storage":false)";
@@ -145,10 +146,10 @@ void check_versions(const Json& crd, Causes& causes) {
     check_selectable(parts, versions[i], causes);
   }
   if (!unique) {
-    causes.invalid_text(path, shown_versions(versions), "must contain unique version names");
+    causes.invalid_text(path, shown_versions(crd), "must contain unique version names");
   }
   if (storages != 1) {
-    causes.invalid_text(path, shown_versions(versions),
+    causes.invalid_text(path, shown_versions(crd),
                         "must have exactly one version marked as storage version");
   }
 }

@@ -54,12 +54,14 @@ Result<void> track_update(const FieldRules& rules, const FieldWriter& writer, co
   }
   const Json nothing = Json::object();
   const Json& unset = rules.unset != nullptr ? *rules.unset : nothing;
+  // Also by a write that changes nothing else: kube-apiserver cannot compare what another group
+  // wrote.
+  drop_other_groups(entries, writer);
   FieldComparison difference = owned_difference(rules, live != nullptr ? *live : unset, written);
   if (live != nullptr && difference.same() && same_ownership(entries, stored_entries(live))) {
     set_managed_fields(written, managed_fields_of(*live));
     return {};
   }
-  drop_other_groups(entries, writer);
   take_fields(entries, difference, nullptr);
   difference.modified.add(std::move(difference.added));
   give_fields(entries, writer, std::move(difference.modified));

@@ -146,6 +146,10 @@ TEST_CASE("A write through another group of the kind ends what the first one kne
   REQUIRE(managed_fields_of(second).size() == 1);
   CHECK(managed_fields_of(second)[0]["apiVersion"] == "v1");
   CHECK(managed_fields_of(second)[0]["fieldsV1"] == Json::parse(R"({"f:reason":{}})"));
+  // Also when it changes nothing.
+  Json third = second;
+  REQUIRE(track_update(rules, {.manager = "m", .api_version = "events.k8s.io/v1"}, &second, third));
+  CHECK(managed_fields_of(third).is_null());
 }
 
 }  // namespace amdahl::local

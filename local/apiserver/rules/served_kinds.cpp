@@ -73,8 +73,11 @@ ServedKinds::Served ServedKinds::make(const KindPtr& kind, const Served* before)
   Served served{.kind = kind, .info = resource_info(*kind)};
   if (kind->builtin) {
     served.shape = schemas_.merge_shape(*kind);
-    if (const TypeNode* type = schemas_.type(kind->group, kind->version, kind->kind))
-      if (auto unset = local::decode(*type, Json::object())) served.unset = unset->object;
+    const TypeNode* type = schemas_.type(kind->group, kind->version, kind->kind);
+    if (type == nullptr) return served;
+    if (auto unset = local::decode(*type, Json::object())) served.unset = unset->object;
+    // Definitions are stored as JSON, which keeps empty lists.
+    if (!is_crd(served.info)) served.type = type;
     return served;
   }
   if (before != nullptr && same_schema(*before->kind, *kind)) {
@@ -181,17 +184,20 @@ void ServedKinds::apply_defaults(const ResourceInfo& info, Json& object) const {
 }
 
 void ServedKinds::prepare_create(const ResourceInfo& info, Json& object, WallTime now) const {
-  local::prepare_create(*served(info).kind, object);
+  const Served& one = served(info);
+  local::prepare_create(*one.kind, object);
+  if (one.type != nullptr) forget_empty_lists(*one.type, object);
   if (is_crd(info)) establish_crd(object, format_time(now));
 }
 
 void ServedKinds::prepare_update(const ResourceInfo& info, std::string_view subresource,
                                  Json& object, const Json& old) const {
-  const Kind& kind = *served(info).kind;
+  const Served& one = served(info);
+  if (one.type != nullptr) forget_empty_lists(*one.type, object);
   if (subresource == "status")
-    prepare_status_update(kind, old, object);
+    prepare_status_update(*one.kind, old, object);
   else
-    local::prepare_update(kind, old, object);
+    local::prepare_update(*one.kind, old, object);
 }
 
 std::vector<Cause> ServedKinds::validate(const ResourceInfo& info, std::string_view subresource,

@@ -99,7 +99,8 @@ class ServedKinds final : public KindRules {
     ResourceInfo info = {};
     SchemaPtr schema = {};  // of a custom resource
     MergeShapePtr shape = {};
-    Json unset = Json::object();  // an object of the kind before anybody set a field
+    const TypeNode* type = nullptr;  // of a built-in kind whose storage forgets empty lists
+    Json unset = Json::object();     // an object of the kind before anybody set a field
   };
 
  private:
