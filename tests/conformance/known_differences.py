@@ -37,6 +37,14 @@ def of_kind(plural: str, matches: Callable[[Difference], bool]) -> Callable[[Dif
     return lambda found: found.step["kind"] == plural and matches(found)
 
 
+def null_service(found: Difference) -> bool:
+    step = found.step
+    silent = str(found.real).startswith("no answer") or (found.path in ("status", "type")
+                                                         and not found.real)
+    return (step["kind"], step["verb"], step.get("body")) == (
+        "services", "create", {"$text": "null"}) and silent
+
+
 def go_diff(found: Difference) -> bool:
     """The same words, and then a diff of Go structures."""
     real, ours = str(found.real), str(found.ours)
@@ -122,6 +130,9 @@ KNOWN = [
           "kube-apiserver 1.34 ends the connection: it does not expect that",
           of_kind(CRD, lambda found: str(found.real).startswith("no answer")
                   or found.path in ("status", "type") and not found.real)),
+    Known("null-service", "a service whose body is `null`",
+          "kube-apiserver 1.34 does not answer within a minute; here it is refused",
+          null_service),
     Known("managed-time", "an entry of managedFields has no `time` there",
           "what came through scale has none there; here every entry that changed something has one",
           at(r".*managedFields\[\d+\]\.time", real=ABSENT, ours="<time>")),
