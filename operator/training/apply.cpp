@@ -66,7 +66,7 @@ Task<Result<void>> TrainingReconciler::delete_one(Pass pass, PodDelete which) {
 }
 
 Task<Result<void>> TrainingReconciler::create_one(Pass pass, std::uint32_t rank) {
-  const TrainingJob& job = *pass.seen.job;
+  const TrainingJob& job = *pass.job;
   const api::AttemptStatus& record = job.status.attempts.back();
   Json pod = pod_of(job,
                     {.attempt = static_cast<std::uint32_t>(record.number),

@@ -81,6 +81,14 @@ void note_nodes(api::AttemptStatus& record, const Situation& s) {
 
 }  // namespace
 
+void note_start(api::AttemptStatus& record, const Situation& s) {
+  if (record.started_at) return;
+  for (const PodSeen* pod : s.view.ranks)
+    if (pod != nullptr && pod->created &&
+        (!record.started_at || *pod->created < *record.started_at))
+      record.started_at = stamp(*pod->created);
+}
+
 void take_reports(TrainingJobStatus& next, const Situation& s) {
   if (next.attempts.empty() || next.attempts.back().number != s.view.number) return;
   api::AttemptStatus& record = next.attempts.back();
@@ -158,6 +166,7 @@ void end_attempt(TrainingJobStatus& next, const Situation& s, AttemptOutcome out
   record.outcome = outcome;
   record.ended_at = stamp(s.now);
   record.cause = std::move(cause);
+  note_start(record, s);
   if (outcome != AttemptOutcome::kSucceeded) record.lost_steps = steps_at_risk(next);
   note_nodes(record, s);
 }

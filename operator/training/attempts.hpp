@@ -17,6 +17,9 @@ using api::TrainingJobStatus;
 // What the ranks reported, into progress, checkpoint and the record of the attempt.
 void take_reports(TrainingJobStatus& next, const Situation& s);
 
+// When its first pod was created, by the API server's clock.
+void note_start(api::AttemptStatus& record, const Situation& s);
+
 // Closes the record of the current attempt. Its time goes to `elapsed`: training time adds up over
 // all attempts; waiting and starting are carried over a pause that came before they were through,
 // and begin anew after anything else.

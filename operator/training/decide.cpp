@@ -32,9 +32,10 @@ bool is_fenced(const Situation& s) {
 }
 
 // The first act of a new term comes after its number is on record: from then on every conditional
-// write of an older leader fails (E3). Jobs that need no act are not touched.
+// write of an older leader fails (E3). Jobs that need no act are not touched, and a new one has
+// nothing that an older leader could have decided about.
 Plan after_claim(const Situation& s, Plan plan) {
-  if (!plan.acts() || s.status.epoch == s.seen.epoch) return plan;
+  if (!plan.acts() || plan.as_if || s.status.epoch == s.seen.epoch) return plan;
   Plan claim{.policy = "epoch", .move = Move::kObserve, .write_ahead = true, .status = s.status};
   claim.status->epoch = s.seen.epoch;
   claim.reply = plan.reply;

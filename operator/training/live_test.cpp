@@ -14,9 +14,11 @@ Task<void> submit_to_success(Live& live) {
   };
   const std::size_t before = writes();
   live.submit(3, {{"ttlAfterFinished", "1h"}});
-  co_await live.clock.sleep_for(2s);
+  co_await live.clock.sleep_for(1s);
   CHECK(live.server.list(kube::kPods).size() == 3);
-  CHECK(writes() - before <= 3 + 4);
+  CHECK(writes() - before == 3 + 2);  // Service and PodGroup
+  co_await live.clock.sleep_for(2s);
+  CHECK(writes() - before == 3 + 3);  // and one status
   CHECK(live.phase() == "Queued");
   live.run_all();
   co_await live.clock.sleep_for(5s);

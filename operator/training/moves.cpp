@@ -20,7 +20,7 @@ constexpr Phases kLive{kPending, kQueued, kStarting, kRunning, kRestarting};
 // One block a phase, one line a move.
 constexpr std::size_t kPhaseCount = 11;
 constexpr std::array<MoveRow, kPhaseCount * kMoveCount> kTable{{
-    {kUnknown, kSubmit, {kPending, kPaused}},
+    {kUnknown, kSubmit, {kPending, kQueued, kStarting, kRunning, kPausing, kPaused}},
     {kUnknown, kCreate, kNever},
     {kUnknown, kBind, kNever},
     {kUnknown, kStart, kNever},

@@ -67,7 +67,8 @@ Task<Result<controller::Outcome>> TrainingReconciler::reconcile(kube::ObjectKey 
   forget_released(key, seen);
   if (seen.job) known_[key].uid = seen.job->metadata.uid;
   Plan plan = decide(seen, context.now, options_);
-  co_return co_await apply({seen, context.writer, key, context.now}, std::move(plan));
+  const JobPtr job = plan.as_if ? plan.as_if : seen.job;
+  co_return co_await apply({seen, job, context.writer, key, context.now}, std::move(plan));
 }
 
 }  // namespace amdahl::training

@@ -2,7 +2,7 @@
 //
 // Order of the acts: confirm, release, delete, ensure, create, status, then the job itself. A plan
 // with write_ahead has a status and no acts: what it records is acted upon by the next pass, which
-// reads it back (W7).
+// reads it back (W7). A plan with as_if is the one exception: see submit.cpp.
 #pragma once
 
 #include <chrono>
@@ -48,6 +48,8 @@ struct Plan {
   std::vector<std::string> confirm_absent = {};
   bool write_ahead = false;
   std::optional<api::TrainingJobStatus> status = {};
+  // The job as if its first status were on record already; null: as it was seen.
+  JobPtr as_if = {};
 
   std::vector<PodRelease> release_pods = {};
   std::vector<PodDelete> delete_pods = {};

@@ -21,6 +21,9 @@ std::optional<Plan> plan_deadline(const Situation& s);
 void plan_ttl(Plan& plan, const Situation& s);  // ttl: removes what ended long ago
 Plan plan_start(const Situation& s);            // what is missing is made; what moves is shown
 
+// How long nobody needs to read that the pods exist: nothing else is to be said of them yet.
+std::optional<std::chrono::nanoseconds> record_wait(const Situation& s);
+
 // What the ranks are asked for, as long as a pause is open.
 api::ReportReply reply_to_ranks(const Situation& s);
 // When an open pause is decided without the ranks.

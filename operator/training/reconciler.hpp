@@ -34,6 +34,7 @@ class TrainingReconciler final : public controller::Reconciler {
   // One pass: what is written with, and for whom.
   struct Pass {
     const Observed& seen;
+    JobPtr job = {};  // as seen, or as if; see Plan
     controller::Writer& writer;
     kube::ObjectKey key{};
     WallTime now{};

@@ -19,6 +19,9 @@ namespace {
 constexpr std::chrono::seconds kRetryMin{5};
 constexpr std::chrono::seconds kExplainAfter{10};
 constexpr std::chrono::seconds kRetryMax{60};
+// Most gangs get their nodes within a moment, and then one status says both: that their pods exist,
+// and where.
+constexpr std::chrono::seconds kRecordAfter{2};
 
 // Waits as long again as it has waited so far: doubling without a counter.
 std::chrono::nanoseconds retry_after(const Situation& s) {
@@ -113,16 +116,19 @@ void show_progress(Plan& plan, const Situation& s, const GangState& state) {
   show(plan, s, shown);
 }
 
-void create_pods(Plan& plan, const Situation& s, std::vector<std::uint32_t> ranks) {
-  plan.create_pods = std::move(ranks);
-  plan.policy = "start";
-  TrainingJobStatus next = s.status;
-  if (!next.attempts.back().started_at) next.attempts.back().started_at = stamp(s.now);
-  plan.status = complete_status(s, std::move(next), {.in_queue = true, .pods_created = true});
-  plan.move = Move::kCreate;
-}
-
 }  // namespace
+
+std::optional<std::chrono::nanoseconds> record_wait(const Situation& s) {
+  if (!s.view.whole() || s.view.record->started_at) return std::nullopt;
+  WallTime last{};
+  for (const PodSeen* pod : s.view.ranks) {
+    if (!pod->node.empty() || pod->ended() || pod->deleting() || !pod->created) return std::nullopt;
+    last = std::max(last, *pod->created);
+  }
+  const std::chrono::nanoseconds age = s.now - last;
+  if (age >= kRecordAfter || age <= -kRecordAfter) return std::nullopt;  // or clocks differ
+  return kRecordAfter - age;
+}
 
 std::optional<Plan> plan_refused(const Situation& s) {
   if (!s.view.live() || !s.seen.refusal || s.seen.refusal->kind != CreateRefusalKind::kInvalid)
@@ -150,11 +156,10 @@ Plan plan_start(const Situation& s) {
   const bool was_whole = s.status.workers && s.status.workers->created >= s.view.desired;
   if (missing.empty() || was_whole || is_pausing(s.status)) {
     if (!is_pausing(s.status) && !group_is_foreign(s)) ensure_gang(plan, s, gang);
-    if (s.view.whole() && !was_whole && !s.view.record->started_at) {
-      create_pods(plan, s, {});  // they exist already: only the record is behind
-    } else {
+    if (const auto wait = record_wait(s); wait && !is_pausing(s.status))
+      plan.look_again_in(*wait);
+    else
       show_progress(plan, s, state);
-    }
     return plan;
   }
   if (const auto why = obstacle(plan, s)) {
@@ -170,7 +175,8 @@ Plan plan_start(const Situation& s) {
   // Fixed: the queue has to let the group in first, so the group has to be there first.
   const bool fixed = s.spec.scheduling.admission == api::Admission::kFixed;
   if (fixed && plan.create_group) return plan;
-  create_pods(plan, s, missing);
+  plan.create_pods = missing;
+  plan.policy = "start";
   return plan;
 }
 

@@ -112,10 +112,10 @@ void not_finished(Conditions& conditions, const TrainingJobStatus& next) {
     if (!api::is_true(next.conditions, type)) conditions.set(type, false, reason::kNotFinished);
 }
 
-void count_workers(const Situation& s, TrainingJobStatus& next, const Shown& shown) {
+void count_workers(const Situation& s, TrainingJobStatus& next) {
   api::WorkersStatus workers{.desired = next.workers ? next.workers->desired : 0};
   if (goes_on(s, next)) {
-    workers.created = shown.pods_created ? workers.desired : s.view.created;
+    workers.created = s.view.created;
     // What has been there once stays counted: a cache that is behind must not take it back.
     if (next.workers) workers.created = std::max(workers.created, next.workers->created);
     workers.bound = s.view.bound;
@@ -151,7 +151,8 @@ TrainingJobStatus still(TrainingJobStatus status, const TrainingJobStatus& befor
 TrainingJobStatus complete_status(const Situation& s, TrainingJobStatus next, const Shown& shown) {
   if (goes_on(s, next)) take_reports(next, s);
   next.pending = is_finished(next) ? std::nullopt : shown.pending;
-  count_workers(s, next, shown);
+  count_workers(s, next);
+  if (goes_on(s, next) && s.view.whole()) note_start(next.attempts.back(), s);
   if (!next.budgets) next.budgets.emplace();
   Conditions conditions(s, next);
   admitted(conditions, s, next, shown);

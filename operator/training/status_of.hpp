@@ -22,7 +22,6 @@ inline constexpr std::chrono::seconds kProgressEvery{15};
 struct Shown {
   std::optional<api::PendingStatus> pending = {};
   bool in_queue = false;             // the gang waits for its nodes, or in its queue
-  bool pods_created = false;         // by this very plan: all of them
   std::string admitted_reason = {};  // instead of the one that follows from the pods
 };
 

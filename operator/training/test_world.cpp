@@ -86,16 +86,21 @@ void World::check(const Plan& plan) {
         found != pods.end() && job && owned_by(found->second.metadata.owners, job->metadata.uid);
     must(ours, "deletes a pod that is not its own: " + one.name);
   }
+  const JobPtr& acted_on = plan.as_if ? plan.as_if : job;
+  must(!plan.as_if || (job->status == api::TrainingJobStatus{} && !job->spec.suspend),
+       "acts as if something else were on record");
+  must(!plan.as_if || acted_on->status.attempt == 1, "only the first attempt needs no record");
   for (const std::uint32_t rank : plan.create_pods) {
-    must(job && !job->spec.cancel && !is_finished(job->status), "creates pods of an ended job");
-    must(job && static_cast<std::int64_t>(rank) < job->status.workers->desired,
+    must(job && !job->spec.cancel && !is_finished(acted_on->status),
+         "creates pods of an ended job");
+    must(job && static_cast<std::int64_t>(rank) < acted_on->status.workers->desired,
          "creates a rank beyond the gang");
-    must(job && job->status.attempts.back().outcome == api::AttemptOutcome::kUnknown,
+    must(job && acted_on->status.attempts.back().outcome == api::AttemptOutcome::kUnknown,
          "creates pods of an attempt that is over");
   }
   if (plan.acts() && job && !job->metadata.deleted && plan.policy != "release" &&
       plan.release_pods.empty())
-    must(job->status.epoch == epoch, "acts before the epoch is on record");
+    must(acted_on->status.epoch == epoch, "acts before the epoch is on record");
   if (plan.status) check_status(*plan.status, plan);
 }
 
@@ -166,39 +171,58 @@ bool World::play(const Plan& plan) {
     service = owned(*decode<kube::Service>(plan.create_service->dump()), "s");
   const auto& spec = plan.create_group ? plan.create_group : plan.update_group;
   if (spec && may_write()) group = owned(*decode<kube::PodGroup>(spec->dump()), "g");
-  for (const std::uint32_t rank : plan.create_pods) create_pod(rank);
+  const JobPtr acted_on = plan.as_if ? plan.as_if : job;
+  for (const std::uint32_t rank : plan.create_pods) create_pod(*acted_on, rank);
   if (plan.status) write_status(plan);
   if (plan.delete_job && may_write()) delete_job();
   writes_left_.reset();
   return true;
 }
 
+// All pods of the attempt exist, and that is put on record a moment later.
+bool World::record_is_due() const {
+  if (!job || job->metadata.deleted || is_finished(job->status)) return false;
+  const auto& attempts = job->status.attempts;
+  if (!attempts.empty() &&
+      (attempts.back().outcome != api::AttemptOutcome::kUnknown || attempts.back().started_at))
+    return false;
+  for (std::int32_t rank = 0; rank < job->spec.nodes; ++rank)
+    if (!pods.contains(api::pod_name(job->metadata.name, static_cast<std::uint32_t>(attempt()),
+                                     static_cast<std::uint32_t>(rank))))
+      return false;
+  return true;
+}
+
 int World::settle() {
   for (int plans = 0; plans < kPlansMax; ++plans) {
     const Plan plan = decide();
+    if (plan.empty() && record_is_due()) {
+      now += std::chrono::ceil<std::chrono::seconds>(*plan.requeue_after);
+      continue;
+    }
     if (plan.empty() || !play(plan)) return plans;
   }
   broken.push_back("does not settle");
   return kPlansMax;
 }
 
-void World::create_pod(std::uint32_t rank) {
+void World::create_pod(const TrainingJob& of, std::uint32_t rank) {
   if (!may_write()) return;
-  const auto& record = job->status.attempts.back();
-  const Json body = pod_of(*job,
+  const auto& record = of.status.attempts.back();
+  const Json body = pod_of(of,
                            {.attempt = static_cast<std::uint32_t>(record.number),
                             .index = rank,
-                            .nodes = job->status.workers->desired,
+                            .nodes = of.status.workers->desired,
                             .resume_step = record.resumed_from_step},
                            options);
   GangPod pod = *decode<GangPod>(body.dump());
   pod.metadata.uid = fresh_uid();
-  pod.metadata.ns = job->metadata.ns;
+  pod.metadata.ns = of.metadata.ns;
   pod.metadata.created = now;
-  pod.metadata.owners = {owner_of(*job)};
+  pod.metadata.owners = {owner_of(of)};
   pod.status.phase = kube::PodPhase::kPending;
   const std::string name = pod.metadata.name.str();
-  if (!names_used_.insert(std::string(job->metadata.uid) + "/" + name).second)
+  if (!names_used_.insert(std::string(of.metadata.uid) + "/" + name).second)
     broken.push_back("creates pod " + name + " twice");
   pods.insert_or_assign(name, std::move(pod));
 }

@@ -42,7 +42,10 @@ class World {
   void reach(api::Phase phase);  // Queued, Starting or Running, from wherever it is
   api::Report& report(std::uint32_t rank);
 
-  std::int32_t attempt() const { return job ? job->status.attempt : 0; }
+  // The first one has pods before it is on record.
+  std::int32_t attempt() const {
+    return !job ? 0 : job->status == api::TrainingJobStatus{} ? 1 : job->status.attempt;
+  }
   std::vector<std::string> pod_names() const;
   std::size_t writes = 0;                // to the API server, by plans
   std::vector<std::string> broken = {};  // what must never happen, and did
@@ -67,7 +70,8 @@ class World {
   void check(const Plan& plan);
   void check_status(const api::TrainingJobStatus& next, const Plan& plan);
   void write_status(const Plan& plan);
-  void create_pod(std::uint32_t rank);
+  bool record_is_due() const;
+  void create_pod(const TrainingJob& of, std::uint32_t rank);
   void delete_pod(const PodDelete& which);
   void release_pod(const PodRelease& which);
   void collect(const std::string& name);  // removes it if nothing holds it back
