@@ -60,8 +60,10 @@ struct Caches {
   controller::Store<kube::PodGroup> groups = {};
   controller::Store<kube::Service> services = {};
   controller::Store<VolcanoQueue> queues = {};
+  controller::Store<kube::Node> nodes = {};
   OptionalSource groups_source{groups};
   OptionalSource queues_source{queues};
+  OptionalSource nodes_source{nodes};  // who watches one namespace may not see them
 };
 
 }  // namespace amdahl::training

@@ -11,6 +11,14 @@ namespace amdahl::training {
 namespace {
 
 constexpr std::string_view kDefaultQueue = "default";
+// All pods are counted for it.
+constexpr std::chrono::seconds kNodesEvery{10};
+
+bool waits_for_nodes(const Observed& seen) {
+  return seen.job && std::ranges::any_of(seen.pods, [](const PodSeen& pod) {
+           return pod.node.empty() && !pod.ended() && !pod.deleting();
+         });
+}
 
 QueueState queue_state(const Caches& caches, const std::string& name) {
   if (!caches.queues_source.served()) return QueueState::kUnknown;
@@ -43,6 +51,24 @@ Observed TrainingReconciler::observe(const kube::ObjectKey& key, std::int64_t ep
   return seen;
 }
 
+NodesPtr TrainingReconciler::nodes_seen(WallTime now) {
+  if (!caches_.nodes_source.served()) return nullptr;
+  if (nodes_ && now >= nodes_made_ && now < nodes_made_ + kNodesEvery) return nodes_;
+  auto seen = std::make_shared<NodesSeen>();
+  caches_.nodes.for_each([&](const NodePtr& node) { seen->nodes.push_back(node); });
+  std::ranges::sort(seen->nodes, {}, [](const NodePtr& node) { return node->metadata.name.str(); });
+  caches_.pods.for_each([&](const GangPodPtr& pod) {
+    if (pod->spec.node.empty() || pod->status.phase == kube::PodPhase::kSucceeded ||
+        pod->status.phase == kube::PodPhase::kFailed)
+      return;
+    if (const std::int64_t gpus = pod_seen(pod).gpus; gpus > 0)
+      seen->gpus_held[pod->spec.node.str()] += gpus;
+  });
+  nodes_ = std::move(seen);
+  nodes_made_ = now;
+  return nodes_;
+}
+
 void TrainingReconciler::forget_released(const kube::ObjectKey& key, const Observed& seen) {
   const auto released = released_.find(key);
   if (released == released_.end()) return;
@@ -62,7 +88,8 @@ void TrainingReconciler::forget_if_gone(const kube::ObjectKey& key, const Observ
 Task<Result<controller::Outcome>> TrainingReconciler::reconcile(kube::ObjectKey key,
                                                                 controller::Reconcile context) {
   if (!leading_since_) leading_since_ = context.now;
-  const Observed seen = observe(key, context.writer.epoch().transitions);
+  Observed seen = observe(key, context.writer.epoch().transitions);
+  if (waits_for_nodes(seen)) seen.nodes = nodes_seen(context.now);
   forget_if_gone(key, seen);
   forget_released(key, seen);
   if (seen.job) known_[key].uid = seen.job->metadata.uid;

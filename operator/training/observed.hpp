@@ -71,6 +71,7 @@ struct Observed {
   bool volcano_served = true;
   QueueState queue = QueueState::kUnknown;  // unknown: queues cannot be read here
   QueuePtr queue_object = {};
+  NodesPtr nodes = {};                          // null: not looked at, or not to be read here
   std::vector<RankReport> reports = {};         // of the current attempt
   std::vector<RankReport> reports_before = {};  // of the one before, for its account
   std::optional<CreateRefusal> refusal = {};

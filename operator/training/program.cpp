@@ -48,6 +48,9 @@ TrainingProgram::TrainingProgram(const controller::Runtime& runtime, Rng rng,
   auto queues = watch_options<VolcanoQueue>(ns_, "");
   queues.on_problem = [this](const Error& error) { caches_.queues_source.on_problem(error); };
   watch(std::move(queues), caches_.queues, caches_.queues_source);
+  auto nodes = watch_options<kube::Node>(ns_, "");
+  nodes.on_problem = [this](const Error& error) { caches_.nodes_source.on_problem(error); };
+  watch(std::move(nodes), caches_.nodes, caches_.nodes_source);
   manager_.add(controller_);
   reports.on_news([this](const kube::ObjectKey& key) { controller_.queue().add(key); });
 }

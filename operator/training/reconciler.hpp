@@ -69,6 +69,10 @@ class TrainingReconciler final : public controller::Reconciler {
   void forget_released(const kube::ObjectKey& key, const Observed& seen);
   std::map<kube::ObjectKey, std::set<std::string>> released_;
   std::optional<WallTime> leading_since_;  // the first call
+  // Of one moment, for all jobs that wait; made anew when one asks for it and it is old.
+  NodesPtr nodes_seen(WallTime now);
+  NodesPtr nodes_;
+  WallTime nodes_made_{};
 };
 
 }  // namespace amdahl::training

@@ -206,6 +206,25 @@ Result<void> group_word(World& world, const Words& words) {
   return {};
 }
 
+// node a nvidia.com/gpu=8 [held=4] [cordoned]
+Result<void> node_word(World& world, const Words& words) {
+  NodesSeen seen = world.nodes ? *world.nodes : NodesSeen{};
+  auto node = std::make_shared<kube::Node>();
+  node->metadata.name = words.at(1).key;
+  node->status.conditions = {{.type = "Ready", .status = kube::ConditionStatus::kTrue}};
+  for (std::size_t i = 2; i < words.size(); ++i) {
+    if (words[i].key == "cordoned")
+      node->spec.unschedulable = true;
+    else if (words[i].key == "held")
+      seen.gpus_held[words[1].key] = number(words[i].value);
+    else
+      node->status.allocatable[words[i].key] = kube::Quantity::from_integer(number(words[i].value));
+  }
+  seen.nodes.push_back(std::move(node));
+  world.nodes = std::make_shared<NodesSeen>(std::move(seen));
+  return {};
+}
+
 Result<void> template_word(World& world, const Words& words) {
   const Json::json_pointer path(words.at(1).key);
   TrainingJob& job = world.edit();
@@ -285,7 +304,7 @@ Result<void> happen(World& world, std::string_view line) {
       {"refused", refused_word}, {"volcano", cluster_word},   {"queue", cluster_word},
       {"time", cluster_word},    {"epoch", cluster_word},     {"launch", cluster_word},
       {"play", play_word},       {"upto", play_word},         {"kubelets", play_word},
-      {"crash", play_word},      {"flip", flip_word}};
+      {"crash", play_word},      {"flip", flip_word},         {"node", node_word}};
   const Words words = words_of(line);
   if (words.empty()) return {};
   const auto act = kActs.find(words[0].key);

@@ -52,6 +52,7 @@ Observed World::observe() const {
                 .service = service,
                 .volcano_served = volcano_served,
                 .queue = queue,
+                .nodes = nodes,
                 .refusal = refusal,
                 .status_written = status_written,
                 .epoch = epoch,

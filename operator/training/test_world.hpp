@@ -55,6 +55,7 @@ class World {
   GroupPtr group = {};
   ServicePtr service = {};
   bool volcano_served = true;
+  NodesPtr nodes = {};
   QueueState queue = QueueState::kOpen;
   std::map<std::string, RankReport> reports = {};  // by pod uid
   std::optional<CreateRefusal> refusal = {};       // of the next decision only

@@ -89,10 +89,18 @@ constexpr void fields(V& v, VolcanoQueue& queue) {
   v.optional("status", queue.status);
 }
 
+using NodePtr = std::shared_ptr<const kube::Node>;
 using JobPtr = std::shared_ptr<const TrainingJob>;
 using GangPodPtr = std::shared_ptr<const GangPod>;
 using GroupPtr = std::shared_ptr<const kube::PodGroup>;
 using QueuePtr = std::shared_ptr<const VolcanoQueue>;
 using ServicePtr = std::shared_ptr<const kube::Service>;
+
+// Nodes of one moment, and the GPUs that pods of training jobs hold on them.
+struct NodesSeen {
+  std::vector<NodePtr> nodes = {};
+  std::map<std::string, std::int64_t, std::less<>> gpus_held = {};  // by node
+};
+using NodesPtr = std::shared_ptr<const NodesSeen>;
 
 }  // namespace amdahl::training

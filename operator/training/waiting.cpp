@@ -3,6 +3,7 @@
 #include "operator/training/breakage.hpp"
 #include "operator/training/diagnose/pending.hpp"
 #include "operator/training/gang_backend.hpp"
+#include "operator/training/node_room.hpp"
 #include "operator/training/pod_resources.hpp"
 
 namespace amdahl::training {
@@ -43,6 +44,7 @@ api::PendingStatus explain_waiting(const Situation& s) {
                            .per_pod = pod_requests(s.spec.pod_template, 1)};
   add_queue(evidence, s);
   add_group(evidence, s);
+  if (s.seen.nodes) evidence.nodes = rooms_for(s.spec.pod_template, *s.seen.nodes);
   for (std::uint32_t rank = 0; rank < s.view.ranks.size(); ++rank)
     if (s.view.ranks[rank] != nullptr) evidence.pods.push_back(rank_evidence(s, rank));
   return explain_pending(evidence);

@@ -137,7 +137,7 @@ Explained held_by_enqueue(const PendingEvidence& seen) {
   if (!seen.nodes.empty()) {
     Quantities there;
     for (const auto& row : seen.group->resources_min) there.emplace(row.first, of(free, row.first));
-    text += fmt::format(", the nodes have {} free", amounts_text(there));
+    text += fmt::format(", the nodes have at most {} free", amounts_text(there));
   }
   return say(pending::kHeldByEnqueue,
              text +
@@ -157,8 +157,8 @@ Explained gang_short(const PendingEvidence& seen) {
     stops += fmt::format("{}{} on {} of them", stops.empty() ? "; short of " : ", ", name, nodes);
   return say(
       pending::kGangShort,
-      fmt::format("the gang is short by {} of {} pods ({}): each asks for {}; {} fit on {} of "
-                  "{} usable nodes{}. Wait for nodes, or ask for fewer.",
+      fmt::format("the gang is short by {} of {} pods ({}): each asks for {}; at most {} fit, on "
+                  "{} of {} usable nodes{}. Wait for nodes, or ask for fewer.",
                   missing, seen.ranks, amounts_text(multiply(seen.per_pod, missing)),
                   amounts_text(seen.per_pod), room.fit, room.nodes_used, room.nodes, stops));
 }
