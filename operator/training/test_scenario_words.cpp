@@ -1,5 +1,6 @@
 // What can happen in a scenario, one function a word.
 
+#include <algorithm>
 #include <charconv>
 #include <functional>
 #include <map>
@@ -208,21 +209,15 @@ Result<void> group_word(World& world, const Words& words) {
 
 // node a nvidia.com/gpu=8 [held=4] [cordoned]
 Result<void> node_word(World& world, const Words& words) {
-  NodesSeen seen = world.nodes ? *world.nodes : NodesSeen{};
-  auto node = std::make_shared<kube::Node>();
-  node->metadata.name = words.at(1).key;
-  node->status.conditions = {{.type = "Ready", .status = kube::ConditionStatus::kTrue}};
+  kube::Node node{.metadata = {.name = words.at(1).key}};
   for (std::size_t i = 2; i < words.size(); ++i) {
-    if (words[i].key == "cordoned")
-      node->spec.unschedulable = true;
-    else if (words[i].key == "held")
-      seen.gpus_held[words[1].key] = number(words[i].value);
-    else
-      node->status.allocatable[words[i].key] = kube::Quantity::from_integer(number(words[i].value));
+    node.spec.unschedulable |= words[i].key == "cordoned";
+    if (words[i].key.find('/') != std::string::npos)
+      node.status.allocatable[words[i].key] = kube::Quantity::from_integer(number(words[i].value));
   }
-  seen.nodes.push_back(std::move(node));
-  world.nodes = std::make_shared<NodesSeen>(std::move(seen));
-  return {};
+  const auto held = std::ranges::find(words, "held", &Word::key);
+  return world.add_node(std::move(node), held == words.end() ? 0 : number(held->value)),
+         Result<void>{};
 }
 
 Result<void> template_word(World& world, const Words& words) {
@@ -233,17 +228,6 @@ Result<void> template_word(World& world, const Words& words) {
   else
     job.spec.pod_template =
         job.spec.pod_template.patch({{{"op", "remove"}, {"path", words[1].key}}});
-  return {};
-}
-
-// Many times: suspend, look, take it back, look.
-Result<void> flip_word(World& world, const Words& words) {
-  for (std::int64_t i = 0; i < number(words.at(1).key); ++i) {
-    TrainingJob& job = world.edit();
-    job.spec.suspend = !job.spec.suspend;
-    (void)world.play(world.decide());  // one look between two flips
-    world.now += std::chrono::milliseconds{200};
-  }
   return {};
 }
 
@@ -283,6 +267,8 @@ Result<void> cluster_word(World& world, const Words& words) {
 Result<void> play_word(World& world, const Words& words) {
   if (words.at(0).key == "upto") {
     world.reach(*parse_enum<api::Phase>(words.at(1).key));
+  } else if (words.at(0).key == "flip") {
+    world.flip_suspend(number(words.at(1).key));
   } else if (words.at(0).key == "kubelets") {
     world.kubelets();
   } else if (words.at(0).key == "crash") {
@@ -304,7 +290,7 @@ Result<void> happen(World& world, std::string_view line) {
       {"refused", refused_word}, {"volcano", cluster_word},   {"queue", cluster_word},
       {"time", cluster_word},    {"epoch", cluster_word},     {"launch", cluster_word},
       {"play", play_word},       {"upto", play_word},         {"kubelets", play_word},
-      {"crash", play_word},      {"flip", flip_word},         {"node", node_word}};
+      {"crash", play_word},      {"flip", play_word},         {"node", node_word}};
   const Words words = words_of(line);
   if (words.empty()) return {};
   const auto act = kActs.find(words[0].key);

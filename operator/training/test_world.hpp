@@ -31,6 +31,9 @@ class World {
   TrainingJob& edit();  // counts a generation
   void delete_job(bool foreground = false);
   void recreate_job();
+  void add_node(kube::Node node, std::int64_t gpus_held);
+  // Suspends and takes it back, that often, with a look after each.
+  void flip_suspend(std::int64_t times);
   GangPod* pod(std::uint32_t rank);  // of the current attempt; null: not there
   GangPod* pod(const std::string& name);
   void bind(GangPod& pod);

@@ -43,6 +43,23 @@ void World::delete_job(bool foreground) {
   }
 }
 
+void World::add_node(kube::Node node, std::int64_t gpus_held) {
+  NodesSeen seen = nodes ? *nodes : NodesSeen{};
+  seen.gpus_held[node.metadata.name.str()] = gpus_held;
+  node.status.conditions = {{.type = "Ready", .status = kube::ConditionStatus::kTrue}};
+  seen.nodes.push_back(std::make_shared<kube::Node>(std::move(node)));
+  nodes = std::make_shared<NodesSeen>(std::move(seen));
+}
+
+void World::flip_suspend(std::int64_t times) {
+  for (std::int64_t i = 0; i < times; ++i) {
+    TrainingJob& job_now = edit();
+    job_now.spec.suspend = !job_now.spec.suspend;
+    (void)play(decide());  // one look between two flips
+    now += std::chrono::milliseconds{200};
+  }
+}
+
 void World::recreate_job() {
   World other;
   auto fresh = std::make_shared<TrainingJob>(*other.job);
