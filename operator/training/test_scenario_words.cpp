@@ -1,6 +1,5 @@
 // What can happen in a scenario, one function a word.
 
-#include <algorithm>
 #include <charconv>
 #include <functional>
 #include <map>
@@ -210,14 +209,14 @@ Result<void> group_word(World& world, const Words& words) {
 // node a nvidia.com/gpu=8 [held=4] [cordoned]
 Result<void> node_word(World& world, const Words& words) {
   kube::Node node{.metadata = {.name = words.at(1).key}};
-  for (std::size_t i = 2; i < words.size(); ++i) {
-    node.spec.unschedulable |= words[i].key == "cordoned";
-    if (words[i].key.find('/') != std::string::npos)
-      node.status.allocatable[words[i].key] = kube::Quantity::from_integer(number(words[i].value));
+  std::int64_t held = 0;
+  for (const Word& word : words) {
+    node.spec.unschedulable |= word.key == "cordoned";
+    if (word.key == "held") held = number(word.value);
+    if (word.key.find('/') != std::string::npos)
+      node.status.allocatable[word.key] = kube::Quantity::from_integer(number(word.value));
   }
-  const auto held = std::ranges::find(words, "held", &Word::key);
-  return world.add_node(std::move(node), held == words.end() ? 0 : number(held->value)),
-         Result<void>{};
+  return world.add_node(std::move(node), held), Result<void>{};
 }
 
 Result<void> template_word(World& world, const Words& words) {
