@@ -61,7 +61,7 @@ std::vector<Operation> operations() {
       {"create small", false, nothing,
        [](Store& store) { return put(store, kName, content(false)); }, true, true},
       {"create large", true, nothing, [](Store& store) { return put(store, kName, content(true)); },
-       true},
+       true, true},
       {"read", false, put_it, [](Store& store) { return read_it(store, false); }, true},
       {"list", false, put_it,
        [](Store& store) -> Result<void> {
