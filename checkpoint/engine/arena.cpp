@@ -91,6 +91,10 @@ Arena::~Arena() {
 ArenaSpace::ArenaSpace(Arena arena, std::size_t leases_max)
     : arena_(std::move(arena)), leases_max_(std::clamp<std::size_t>(leases_max, 1, kLeasesMax)) {}
 
+std::shared_ptr<ArenaSpace> ArenaSpace::make(Arena arena, std::size_t leases_max) {
+  return std::shared_ptr<ArenaSpace>(new ArenaSpace(std::move(arena), leases_max));
+}
+
 std::int64_t ArenaSpace::free_place(std::int64_t bytes) const {
   if (taken_.size() >= leases_max_) return -1;
   std::int64_t at = 0;
@@ -114,7 +118,7 @@ Result<ArenaSpace::Lease> ArenaSpace::take(std::int64_t bytes, std::chrono::nano
   const std::int64_t begin = free_place(room);
   const auto after = std::ranges::upper_bound(taken_, begin, {}, &Range::begin);
   taken_.insert(after, {.begin = begin, .end = begin + room});
-  return Lease(this, begin, room);
+  return Lease(shared_from_this(), begin, room);
 }
 
 void ArenaSpace::give_back(std::int64_t begin) {
@@ -133,7 +137,7 @@ bool ArenaSpace::idle() const {
 }
 
 ArenaSpace::Lease::~Lease() {
-  if (space_ != nullptr) space_->give_back(begin_);
+  if (space_) space_->give_back(begin_);
 }
 
 kernels::MutableBytes ArenaSpace::Lease::memory() const {

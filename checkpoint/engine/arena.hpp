@@ -2,7 +2,7 @@
 // again. Copying into pages that were never touched takes six times as long.
 //
 // A region is private to the process, or shared: an anonymous file whose descriptor another process
-// can map, or a file on a memory volume. Thread: any. Lifetime: outlives its leases. Failure:
+// can map, or a file on a memory volume. Thread: any. Failure:
 // kTooLarge when the machine has not as much, kInvalid, kIo; the text has the number of bytes.
 #pragma once
 
@@ -63,15 +63,14 @@ class Arena {
 };
 
 // Hands out ranges of an arena, the lowest that fits first. A range comes back when its lease dies.
-class ArenaSpace {
+class ArenaSpace : public std::enable_shared_from_this<ArenaSpace> {
  public:
+  // Keeps the space and its arena alive.
   class Lease {
    public:
     Lease() = default;
     Lease(Lease&& other) noexcept
-        : space_(std::exchange(other.space_, nullptr)),
-          begin_(other.begin_),
-          bytes_(other.bytes_) {}
+        : space_(std::move(other.space_)), begin_(other.begin_), bytes_(other.bytes_) {}
     Lease& operator=(Lease&& other) noexcept {
       std::swap(space_, other.space_);
       std::swap(begin_, other.begin_);
@@ -84,15 +83,15 @@ class ArenaSpace {
 
    private:
     friend ArenaSpace;
-    Lease(ArenaSpace* space, std::int64_t begin, std::int64_t bytes)
-        : space_(space), begin_(begin), bytes_(bytes) {}
-    ArenaSpace* space_ = nullptr;
+    Lease(std::shared_ptr<ArenaSpace> space, std::int64_t begin, std::int64_t bytes)
+        : space_(std::move(space)), begin_(begin), bytes_(bytes) {}
+    std::shared_ptr<ArenaSpace> space_;
     std::int64_t begin_ = 0;
     std::int64_t bytes_ = 0;
   };
 
   // At most `leases_max` at once, whatever fits.
-  ArenaSpace(Arena arena, std::size_t leases_max);
+  static std::shared_ptr<ArenaSpace> make(Arena arena, std::size_t leases_max);
 
   const Arena& arena() const { return arena_; }
   // Waits up to `patience` for others to end. kTooLarge at once for what can never fit, kThrottled
@@ -105,6 +104,7 @@ class ArenaSpace {
     std::int64_t begin = 0;
     std::int64_t end = 0;
   };
+  ArenaSpace(Arena arena, std::size_t leases_max);
   std::int64_t free_place(std::int64_t bytes) const;  // -1: none
   void give_back(std::int64_t begin);
 

@@ -35,32 +35,32 @@ TEST_CASE("Arena refuses what cannot be had, with the number of bytes") {
 }
 
 TEST_CASE("Arena space gives out ranges that do not overlap, and takes them back") {
-  ArenaSpace space(arena_of(10 * kArenaAlignment), 3);
-  CHECK(space.take(10 * kArenaAlignment + 1, 0s).error().code == Errc::kTooLarge);
-  auto first = space.take(3 * kArenaAlignment, 0s);
-  auto second = space.take(1, 0s);
+  const auto space = ArenaSpace::make(arena_of(10 * kArenaAlignment), 3);
+  CHECK(space->take(10 * kArenaAlignment + 1, 0s).error().code == Errc::kTooLarge);
+  auto first = space->take(3 * kArenaAlignment, 0s);
+  auto second = space->take(1, 0s);
   REQUIRE(second.has_value());
   CHECK(second->begin() == 3 * kArenaAlignment);
-  CHECK(space.take(7 * kArenaAlignment, 0s).error().code == Errc::kThrottled);
+  CHECK(space->take(7 * kArenaAlignment, 0s).error().code == Errc::kThrottled);
   *first = ArenaSpace::Lease();
-  auto third = space.take(2 * kArenaAlignment, 0s);
+  auto third = space->take(2 * kArenaAlignment, 0s);
   REQUIRE(third.has_value());
   CHECK(third->begin() == 0);
-  auto fourth = space.take(6 * kArenaAlignment, 0s);
+  auto fourth = space->take(6 * kArenaAlignment, 0s);
   REQUIRE(fourth.has_value());
   CHECK(fourth->begin() == 4 * kArenaAlignment);
-  CHECK(space.take(1, 0s).error().code == Errc::kThrottled);  // three at most
+  CHECK(space->take(1, 0s).error().code == Errc::kThrottled);  // three at most
 }
 
 TEST_CASE("Arena space waits for a lease to end, no longer than asked") {
-  ArenaSpace space(arena_of(kArenaAlignment), 2);
-  auto first = space.take(1, 0s);
+  const auto space = ArenaSpace::make(arena_of(kArenaAlignment), 2);
+  auto first = space->take(1, 0s);
   REQUIRE(first.has_value());
-  CHECK(space.take(1, 10ms).error().code == Errc::kThrottled);
+  CHECK(space->take(1, 10ms).error().code == Errc::kThrottled);
   std::jthread other([&] { *first = ArenaSpace::Lease(); });
-  CHECK(space.take(1, 60s).has_value());
+  CHECK(space->take(1, 60s).has_value());
   other.join();
-  CHECK(space.idle());
+  CHECK(space->idle());
 }
 
 }  // namespace

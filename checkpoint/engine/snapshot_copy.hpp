@@ -18,7 +18,7 @@ namespace amdahl::checkpoint {
 struct CopyJob {
   const SnapshotPlan& plan;
   std::span<const std::byte* const> tensors = {};  // as many as the plan has specs
-  kernels::MutableBytes memory = {};               // plan.memory_bytes of them
+  kernels::MutableBytes memory = {};               // up to the end of the last that is copied
   std::vector<bool> sum_only = {};  // for each object: its bytes are not copied; empty: all are
   int threads = 1;
 };
