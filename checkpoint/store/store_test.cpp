@@ -3,17 +3,53 @@
 #include <functional>
 #include <memory>
 
+#include "checkpoint/store/file_store.hpp"
 #include "checkpoint/store/memory_store.hpp"
+#include "checkpoint/store/test_folder.hpp"
 
 namespace amdahl::checkpoint {
 namespace {
+
+RealClock real_clock;
+
+// A FileStore with the folder it lies in.
+class StoreInFolder final : public Store {
+ public:
+  Result<void> create(std::string_view name, std::span<const Bytes> pieces,
+                      const StoreCall& call) override {
+    return store_.create(name, pieces, call);
+  }
+  Result<std::int64_t> size(std::string_view name, const StoreCall& call) override {
+    return store_.size(name, call);
+  }
+  Result<void> read(std::string_view name, std::int64_t begin, std::span<std::byte> into,
+                    const StoreCall& call) override {
+    return store_.read(name, begin, into, call);
+  }
+  Result<ListPage> list(std::string_view prefix, std::string_view next,
+                        const StoreCall& call) override {
+    return store_.list(prefix, next, call);
+  }
+  Result<void> remove(std::string_view name, const StoreCall& call) override {
+    return store_.remove(name, call);
+  }
+  Result<std::int64_t> remove_leftovers(WallTime before, const StoreCall& call) override {
+    return store_.remove_leftovers(before, call);
+  }
+  std::string describe() const override { return store_.describe(); }
+
+ private:
+  TestFolder folder_;
+  FileStore store_{{.root = folder_.path()}, real_clock, Rng(1)};
+};
 
 struct NamedStore {
   std::string name;
   std::function<std::unique_ptr<Store>()> open;
 };
 std::vector<NamedStore> stores() {
-  return {{"memory", [] { return std::make_unique<MemoryStore>(); }}};
+  return {{"memory", [] { return std::make_unique<MemoryStore>(); }},
+          {"file", [] { return std::make_unique<StoreInFolder>(); }}};
 }
 
 Result<void> put(Store& store, std::string_view name, std::string_view text) {
