@@ -1,0 +1,57 @@
+// Makes a checkpoint of what all ranks have written: waits for their receipts, checks them as a
+// reader does, and creates the manifest if it is absent. That is the commit (rule 6).
+//
+// Two committers at once do no harm: one of them creates it, and both find out which. Thread: one
+// at a time. Lifetime: store, clock and waiter outlive it. Failure: kTimeout when receipts are
+// missing at the deadline, with the ranks; kConflict when another save has this step; else what
+// the store or the check says. After an error the outcome may still be a commit, of this very save
+// and whole.
+#pragma once
+
+#include <cstdint>
+#include <map>
+#include <optional>
+#include <string>
+
+#include "base/clock.hpp"
+#include "checkpoint/engine/catalog.hpp"
+#include "checkpoint/engine/save_id.hpp"
+#include "checkpoint/engine/waiter.hpp"
+#include "checkpoint/store/store.hpp"
+
+namespace amdahl::checkpoint {
+
+inline constexpr int kManifestTriesMax = 3;
+inline constexpr std::chrono::milliseconds kReceiptPollMin{20};
+inline constexpr std::chrono::milliseconds kReceiptPollMax{1000};
+
+struct CommitJob {
+  std::string job_uid = {};
+  SaveKey save = {};
+  std::int32_t world_size = 1;
+  std::map<std::string, std::string> metrics = {};
+  std::string image_digest = {};
+  std::optional<std::int64_t> parent = {};  // step that deltas are against
+};
+
+class Committer {
+ public:
+  Committer(Store& store, Clock& clock, Waiter& waiter)
+      : store_(store), clock_(clock), waiter_(waiter) {}
+
+  // The checkpoint as it was committed.
+  Result<Checkpoint> commit(const CommitJob& job, const StoreCall& call);
+
+ private:
+  Result<void> await_receipts(const CommitJob& job, const StoreCall& call);
+  Result<Checkpoint> prepare(const CommitJob& job, const StoreCall& call);
+  Result<void> check_objects(const Checkpoint& checkpoint, const StoreCall& call);
+  Result<ReadManifest> create(const CommitJob& job, const ReadManifest& manifest,
+                              const StoreCall& call);
+
+  Store& store_;
+  Clock& clock_;
+  Waiter& waiter_;
+};
+
+}  // namespace amdahl::checkpoint

@@ -1,0 +1,67 @@
+#include "checkpoint/engine/snapshot_record.hpp"
+
+#include <utility>
+
+#include "base/check.hpp"
+#include "checkpoint/format/document.hpp"
+
+namespace amdahl::checkpoint {
+namespace {
+
+Result<void> check_object(const SnapshotObject& object, std::int64_t arena_bytes) {
+  TRY(sums_of(object.record));
+  const bool named = !object.record.name.empty();
+  if (named != (object.role == SnapshotRole::kStored))
+    return fail(Errc::kInvalid, "a name is for objects that are stored, and for those alone");
+  if (named) {
+    const auto name = parse_name(object.record.name);
+    if (!name || name->kind != ObjectKind::kBlob)
+      return fail(Errc::kInvalid, "stored as {}, which is no blob", shown(object.record.name));
+    return {};
+  }
+  if (object.begin > arena_bytes || object.record.bytes > arena_bytes - object.begin)
+    return fail(Errc::kInvalid, "bytes {} to {} of an arena of {}", object.begin,
+                object.begin + object.record.bytes, arena_bytes);
+  return {};
+}
+
+}  // namespace
+
+SnapshotRecord record_of(const SnapshotPlan& plan, const std::vector<ChunkSums>& sums,
+                         std::int64_t memory_begin) {
+  AMDAHL_CHECK(sums.size() == plan.objects.size());
+  SnapshotRecord record;
+  for (std::size_t i = 0; i < sums.size(); ++i)
+    record.objects.push_back(
+        {.role = plan.objects[i].blob ? SnapshotRole::kBlob : SnapshotRole::kData,
+         .begin = memory_begin + plan.objects[i].begin,
+         .record = object_record("", sums[i])});
+  record.tensors = tensor_records(plan);
+  return record;
+}
+
+std::string write_snapshot_record(const SnapshotRecord& record) {
+  return seal_document(write_body(record));
+}
+
+Result<SnapshotRecord> read_snapshot_record(std::string_view text, std::int64_t arena_bytes) {
+  const auto read = [&]() -> Result<SnapshotRecord> {
+    TRY(const OpenedDocument document, open_document(text, kSnapshotRecordBytesMax));
+    if (document.seal.signature) return fail(Errc::kInvalid, "only a manifest is signed");
+    TRY(SnapshotRecord record, read_body<SnapshotRecord>(document.body_line));
+    for (std::size_t i = 0; i < record.objects.size(); ++i) {
+      auto ok = check_object(record.objects[i], arena_bytes);
+      if (!ok) return wrap(std::move(ok).error(), "object {}", i);
+    }
+    for (const TensorRecord& tensor : record.tensors)
+      if (std::cmp_greater_equal(tensor.object, record.objects.size()))
+        return fail(Errc::kInvalid, "tensor {}: object {} of {}", shown(tensor.name), tensor.object,
+                    record.objects.size());
+    return record;
+  };
+  auto record = read();
+  if (!record) return wrap(std::move(record).error(), "snapshot record");
+  return record;
+}
+
+}  // namespace amdahl::checkpoint
