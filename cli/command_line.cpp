@@ -83,6 +83,7 @@ void add_verbs(CLI::App& app, Program& program, Action& action) {
   add_cancel(app, program, action);
   add_wait(app, program, action);
   add_top(app, program, action);
+  add_checkpoint(app, program, action);
   add_local(app, program, action);
   add_apply(app, program, action);
   add_delete(app, program, action);

@@ -47,7 +47,14 @@ TEST_CASE("Every verb has help with an example") {
                                                        {"resume"},
                                                        {"cancel"},
                                                        {"wait"},
-                                                       {"top"}};
+                                                       {"top"},
+                                                       {"checkpoint", "ls"},
+                                                       {"checkpoint", "show"},
+                                                       {"checkpoint", "verify"},
+                                                       {"checkpoint", "gc"},
+                                                       {"checkpoint", "pin"},
+                                                       {"checkpoint", "unpin"},
+                                                       {"checkpoint", "export-safetensors"}};
   for (std::vector<const char*> words : verbs) {
     words.push_back("--help");
     const Said said = say(words);

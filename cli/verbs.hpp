@@ -17,6 +17,15 @@ void add_local_status(CLI::App& local, Program& program, Action& action);
 void add_local_down(CLI::App& local, Program& program, Action& action);
 void add_local_reset(CLI::App& local, Program& program, Action& action);
 
+void add_checkpoint(CLI::App& app, Program& program, Action& action);
+void add_checkpoint_ls(CLI::App& group, Program& program, Action& action);
+void add_checkpoint_show(CLI::App& group, Program& program, Action& action);
+void add_checkpoint_verify(CLI::App& group, Program& program, Action& action);
+void add_checkpoint_gc(CLI::App& group, Program& program, Action& action);
+void add_checkpoint_pin(CLI::App& group, Program& program, Action& action);
+void add_checkpoint_unpin(CLI::App& group, Program& program, Action& action);
+void add_checkpoint_export(CLI::App& group, Program& program, Action& action);
+
 void add_submit(CLI::App& app, Program& program, Action& action);
 void add_describe(CLI::App& app, Program& program, Action& action);
 void add_diagnose(CLI::App& app, Program& program, Action& action);

@@ -1,0 +1,70 @@
+#include <CLI/CLI.hpp>
+#include <memory>
+
+#include "checkpoint/engine/collector.hpp"
+#include "checkpoint/format/owner.hpp"
+#include "cli/checkpoint_place.hpp"
+#include "cli/checkpoint_text.hpp"
+#include "cli/verbs.hpp"
+
+namespace amdahl::cli {
+namespace {
+
+constexpr int kRemovers = 8;
+
+struct GcOptions {
+  PlaceOptions place = {};
+  checkpoint::RetentionPolicy policy = {};
+  bool dry_run = false;
+  bool job_has_ended = false;
+};
+
+Result<int> collect(Program& program, const GcOptions& options) {
+  TRY(const StorePtr store, open_place(program, options.place));
+  const auto call = call_within(program, kObjectsDeadline);
+  TRY(const std::string text,
+      checkpoint::read_whole(*store, "owner.jsonl", checkpoint::kOwnerBytesMax, call));
+  TRY(const checkpoint::Owner owner, checkpoint::read_owner(text));
+  checkpoint::Collector collector(*store, owner.job_uid);
+  checkpoint::CollectOptions wanted{.policy = options.policy,
+                                    .saves = {.alone = options.job_has_ended},
+                                    .dry_run = options.dry_run,
+                                    .threads = kRemovers};
+  if (options.job_has_ended) wanted.leftovers_before = program.clock.wall();
+  TRY(const checkpoint::Collected collected, collector.collect(wanted, call));
+  program.terminal.out(collection_text(collected, options.dry_run));
+  return kDone;
+}
+
+}  // namespace
+
+void add_checkpoint_gc(CLI::App& group, Program& program, Action& action) {
+  CLI::App* verb = group.add_subcommand("gc", "Remove checkpoints that are not to be kept.");
+  const auto options = std::make_shared<GcOptions>();
+  checkpoint::RetentionPolicy& policy = options->policy;
+  add_place_options(*verb, options->place);
+  verb->add_flag("--dry-run", options->dry_run, "say what would go, and remove nothing");
+  verb->add_option("--keep-last", policy.keep_last, "how many of the newest stay (default 3)")
+      ->type_name("N")
+      ->check(CLI::Range(1, 1'000'000).description(""));
+  verb->add_option("--keep-every", policy.keep_every_steps, "those at multiples of N stay too")
+      ->type_name("N")
+      ->check(CLI::NonNegativeNumber.description(""));
+  verb->add_option("--bytes-max", policy.bytes_max, "older ones go until the rest is no larger")
+      ->type_name("BYTES")
+      ->check(CLI::NonNegativeNumber.description(""));
+  verb->add_flag("--job-has-ended", options->job_has_ended,
+                 "no pod of the job runs: unfinished saves go too");
+  verb->footer(
+      "The newest checkpoint, pinned ones and what they stand on always stay, and so does\n"
+      "everything that is not ours. Without --job-has-ended saves without a commit stay, because\n"
+      "somebody may still be writing them.\n" +
+      place_help() + access_help() +
+      "\nExamples:\n  amdahl checkpoint gc llama-ft --keep-last 2 --dry-run\n"
+      "  amdahl checkpoint gc gs://bucket/llama-ft --keep-last 1 --job-has-ended\n");
+  verb->callback([&program, &action, options] {
+    action = [&program, options] { return collect(program, *options); };
+  });
+}
+
+}  // namespace amdahl::cli

@@ -1,0 +1,80 @@
+#include "cli/checkpoint_place.hpp"
+
+#include <CLI/CLI.hpp>
+
+#include "base/rng.hpp"
+#include "checkpoint/store/open_store.hpp"
+#include "cli/training_jobs.hpp"
+
+namespace amdahl::cli {
+namespace {
+
+bool is_address(std::string_view where) {
+  return where.starts_with('/') || where.find("://") != where.npos;
+}
+
+Task<Result<int>> find_address(Access access, std::string name, std::string& address) {
+  CO_TRY(const TrainingJob job, co_await find_job(access, name));
+  if (job.spec.checkpoint.uri.empty())
+    co_return fail(Errc::kNotFound,
+                   "TrainingJob {} keeps no checkpoints: spec.checkpoint.uri is not set", name);
+  address = job.spec.checkpoint.uri;
+  co_return kDone;
+}
+
+}  // namespace
+
+void add_place_options(CLI::App& verb, PlaceOptions& options) {
+  verb.add_option("WHERE", options.where, "an address, or the name of a training job")->required();
+  add_access_options(verb, options.access);
+}
+
+std::string place_help() {
+  return "WHERE is /path, file:///path, gs://bucket/prefix or s3://bucket/prefix, or the name of "
+         "a\n"
+         "TrainingJob: then it is its spec.checkpoint.uri, reached from this machine with this\n"
+         "machine's credentials (docs/reference/checkpoint-stores.md).\n";
+}
+
+Result<StorePtr> open_place(Program& program, const PlaceOptions& options) {
+  std::string address = options.where;
+  if (!is_address(address)) {
+    TRY(const auto config, find_cluster(program, options.access));
+    TRY(with_cluster(program, config, [&](Access access) {
+      return find_address(std::move(access), job_name(options.where), address);
+    }));
+  }
+  const auto variable = [&program](std::string_view name) {
+    const auto found = program.environment.variables.find(std::string(name));
+    return found == program.environment.variables.end() ? std::string() : found->second;
+  };
+  return checkpoint::open_store(
+      address, {.clock = program.clock, .rng = Rng(program.seed), .variable = variable});
+}
+
+checkpoint::StoreCall call_within(const Program& program, std::chrono::nanoseconds span) {
+  return {.deadline = program.clock.monotonic() + span};
+}
+
+Result<checkpoint::Chain> choose_checkpoint(Program& program, checkpoint::Store& store,
+                                            std::optional<std::int64_t> step,
+                                            const checkpoint::StoreCall& call) {
+  if (step) return checkpoint::fetch_chain(store, *step, call);
+  TRY(checkpoint::Newest newest, checkpoint::fetch_newest(store, call));
+  for (const checkpoint::PassedOver& one : newest.passed_over)
+    program.terminal.err(fmt::format("step {} cannot be used: {}\n", one.step, one.why));
+  if (newest.chain.empty())
+    return fail(Errc::kNotFound, "{}: no checkpoint is committed there", store.describe());
+  return std::move(newest.chain);
+}
+
+Result<std::set<std::int64_t>> pinned_steps(checkpoint::Store& store,
+                                            const checkpoint::StoreCall& call) {
+  TRY(const auto listed, checkpoint::list_all(store, "pins/", call));
+  std::set<std::int64_t> pinned;
+  for (const checkpoint::StoredObject& object : listed)
+    if (const auto name = checkpoint::parse_name(object.name)) pinned.insert(name->step);
+  return pinned;
+}
+
+}  // namespace amdahl::cli
