@@ -36,6 +36,7 @@ inline constexpr std::uint32_t kReportMetricNameMax = 63;
 inline constexpr std::uint32_t kReportMetricValueMax = 32;
 inline constexpr std::uint32_t kReportPhasesMax = 16;
 inline constexpr std::uint32_t kReportPathMax = 1024;
+inline constexpr std::uint32_t kReportDigestMax = 136;
 inline constexpr std::uint32_t kReportErrorTypeMax = 128;
 inline constexpr std::uint32_t kReportErrorWhereMax = 256;
 inline constexpr std::uint32_t kReportErrorMessageMax = 2048;
@@ -76,6 +77,13 @@ struct ReportCheckpoint {
   std::string path = {};
   std::int64_t bytes = 0;
   std::optional<WallTime> committed_at = {};
+  // What only our own engine knows.
+  std::string manifest_digest = {};
+  std::optional<double> stall_seconds = {};
+  std::optional<double> upload_lag_seconds = {};
+  std::optional<double> predicted_pause_seconds = {};
+  std::int64_t failed_saves = 0;
+  std::int64_t orphans_collected = 0;
   bool operator==(const ReportCheckpoint&) const = default;
 };
 template <class V>
@@ -86,6 +94,23 @@ constexpr void fields(V& v, ReportCheckpoint& checkpoint) {
   v.optional("bytes", checkpoint.bytes,
              {.doc = "How large it is, if that is known.", .min = 0, .max = kReportIntegerMax});
   v.optional("committedAt", checkpoint.committed_at, {.doc = "When the rank learned of it."});
+  v.optional(
+      "manifestDigest", checkpoint.manifest_digest,
+      {.doc = "The digest of its manifest, such as sha256:....", .length_max = kReportDigestMax});
+  const auto seconds = [&](const char* name, std::optional<double>& value, const char* doc) {
+    v.optional(name, value, {.doc = doc, .min = 0, .max = kReportSecondsMax});
+  };
+  seconds("stallSeconds", checkpoint.stall_seconds, "How long training stood still for it.");
+  seconds("uploadLagSeconds", checkpoint.upload_lag_seconds,
+          "How long after that it was complete in the store.");
+  seconds("predictedPauseSeconds", checkpoint.predicted_pause_seconds,
+          "How long a pause would take now.");
+  v.optional("failedSaves", checkpoint.failed_saves,
+             {.doc = "Checkpoints that could not be written.", .min = 0, .max = kReportCountMax});
+  v.optional("orphansCollected", checkpoint.orphans_collected,
+             {.doc = "Objects that were removed, because nothing needs them any more.",
+              .min = 0,
+              .max = kReportCountMax});
 }
 
 struct ReportPause {

@@ -1,6 +1,7 @@
 #include "operator/training/attempts.hpp"
 
 #include <algorithm>
+#include <cmath>
 
 #include "operator/api/condition.hpp"
 #include "operator/controller/conditions.hpp"
@@ -53,12 +54,31 @@ void take_progress(api::ProgressStatus& progress, const api::Report& report) {
     progress.metrics.push_back({.name = metric.name, .value = metric.value});
 }
 
+// How its engine fares; a trainer that saves by its own means says nothing of it.
+void take_engine(api::CheckpointStatus& next, const api::ReportCheckpoint& found) {
+  const auto take = [](std::optional<double>& into, const std::optional<double>& seconds) {
+    if (seconds) into = std::round(*seconds * 1000) / 1000;
+  };
+  take(next.stall_seconds, found.stall_seconds);
+  take(next.upload_lag_seconds, found.upload_lag_seconds);
+  take(next.predicted_pause_seconds, found.predicted_pause_seconds);
+  const auto count = [](std::int32_t& into, std::int64_t seen) {
+    into = std::max(into, static_cast<std::int32_t>(seen));
+  };
+  count(next.failed_saves, found.failed_saves);
+  count(next.orphans_collected, found.orphans_collected);
+}
+
 void take_checkpoint(TrainingJobStatus& next, const api::ReportCheckpoint& found) {
   if (!next.checkpoint) next.checkpoint.emplace();
+  take_engine(*next.checkpoint, found);
   auto& known = next.checkpoint->last_committed;
   if (known && known->step >= found.step) return;
-  known = api::CommittedCheckpoint{
-      .step = found.step, .uri = found.path, .bytes = found.bytes, .committed_at = {}};
+  known = api::CommittedCheckpoint{.step = found.step,
+                                   .uri = found.path,
+                                   .manifest_digest = found.manifest_digest,
+                                   .bytes = found.bytes,
+                                   .committed_at = {}};
   if (found.committed_at) known->committed_at = stamp(*found.committed_at);
   next.checkpoint->verified_at.reset();
 }

@@ -31,6 +31,9 @@ SEND_EVERY_SECONDS = 0.2  # steps between two messages are summed up
 METRICS_MAX = 8
 TEXT_MAX = 1024
 RECEIVE_MAX = 4096
+# What a checkpoint engine may tell with a commit.
+ENGINE_FIELDS = ("manifestDigest", "stallSeconds", "uploadLagSeconds", "predictedPauseSeconds",
+                 "failedSaves", "orphansCollected")
 
 
 class Launcher:
@@ -87,11 +90,12 @@ class Launcher:
             self._heard = self._send({"type": "heard"})
         return self._stop
 
-    def committed(self, step: int, path: str, size: int) -> None:
+    def committed(self, step: int, path: str, size: int, engine: dict | None = None) -> None:
         if self._unsent is not None:  # a checkpoint is never ahead of the steps that are known
             self._send_step(*self._unsent, self._clock())
+        known = {name: engine[name] for name in ENGINE_FIELDS if name in (engine or {})}
         self._send({"type": "committed", "step": int(step), "path": str(path)[:TEXT_MAX],
-                    "bytes": int(size)})
+                    "bytes": int(size), **known})
 
     def failed(self, message: str) -> None:
         self._send({"type": "failed", "message": str(message)[:TEXT_MAX]})
@@ -219,9 +223,13 @@ def should_stop() -> bool:
     return bool(_quietly(_launcher.should_stop))
 
 
-def committed(step: int, path: str, bytes: int = 0) -> None:  # noqa: A002
-    """A checkpoint of this step is complete and can be read back from path."""
-    _quietly(_launcher.committed, step, path, bytes)
+def committed(step: int, path: str, bytes: int = 0,  # noqa: A002
+              engine: dict | None = None) -> None:
+    """A checkpoint of this step is complete and can be read back from path.
+
+    engine: what a checkpoint engine knows of it, see ENGINE_FIELDS.
+    """
+    _quietly(_launcher.committed, step, path, bytes, engine)
 
 
 def failed(message: str) -> None:

@@ -66,6 +66,34 @@ std::string path_in(const Json& json) {
   return path.size() <= api::kReportPathMax ? path : std::string();
 }
 
+std::optional<double> span_in(const Json& json, std::string_view key) {
+  std::optional<double> value;
+  if (const auto place = json.find(key); place != json.end()) read_input(*place, value);
+  const bool valid = value && std::isfinite(*value) && *value >= 0 &&
+                     *value <= static_cast<double>(api::kReportSecondsMax);
+  return valid ? value : std::nullopt;
+}
+
+std::int64_t small_count_in(const Json& json, std::string_view key) {
+  return std::min(count_in(json, key).value_or(0), api::kReportCountMax);
+}
+
+std::optional<api::ReportCheckpoint> checkpoint_in(const Json& json) {
+  const auto step = count_in(json, "step");
+  if (!step) return std::nullopt;
+  return api::ReportCheckpoint{
+      .step = *step,
+      .path = path_in(json),
+      .bytes = count_in(json, "bytes").value_or(0),
+      .manifest_digest = std::string(
+          cut_utf8(value_in<std::string>(json, "manifestDigest"), api::kReportDigestMax)),
+      .stall_seconds = span_in(json, "stallSeconds"),
+      .upload_lag_seconds = span_in(json, "uploadLagSeconds"),
+      .predicted_pause_seconds = span_in(json, "predictedPauseSeconds"),
+      .failed_saves = small_count_in(json, "failedSaves"),
+      .orphans_collected = small_count_in(json, "orphansCollected")};
+}
+
 }  // namespace
 
 std::optional<HelperMessage> read_helper_line(std::string_view line) {
@@ -81,10 +109,11 @@ std::optional<HelperMessage> read_helper_line(std::string_view line) {
   message.total = count_in(json, "total");
   message.data_wait = seconds_in(json, "dataWait");
   message.metrics = metrics_in(json);
-  message.path = path_in(json);
-  message.bytes = count_in(json, "bytes").value_or(0);
   message.message = cut_utf8(value_in<std::string>(json, "message"), api::kReportErrorMessageMax);
-  if (message.kind == HelperKind::kCommitted && !message.step) return std::nullopt;
+  if (message.kind == HelperKind::kCommitted) {
+    message.checkpoint = checkpoint_in(json);
+    if (!message.checkpoint) return std::nullopt;
+  }
   return message;
 }
 
@@ -98,11 +127,7 @@ std::string continue_line() {
 
 std::optional<api::ReportCheckpoint> read_marker(std::string_view text) {
   const Json json = parse_input(text);
-  if (!json.is_object()) return std::nullopt;
-  const auto step = count_in(json, "step");
-  if (!step) return std::nullopt;
-  return api::ReportCheckpoint{
-      .step = *step, .path = path_in(json), .bytes = count_in(json, "bytes").value_or(0)};
+  return json.is_object() ? checkpoint_in(json) : std::nullopt;
 }
 
 }  // namespace amdahl::launch

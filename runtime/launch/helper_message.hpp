@@ -4,7 +4,9 @@
 //   {"type":"state","phase":"Train","step":10,"total":100,"dataWait":0.12,"metrics":{"loss":1.5}}
 //   {"type":"listening"}                  should_stop() is asked from time to time
 //   {"type":"heard"}                      and has said yes
-//   {"type":"committed","step":10,"path":"/ckpt/10","bytes":123}
+//   {"type":"committed","step":10,"path":"/ckpt/10","bytes":123}    and what our engine knows:
+//      "manifestDigest", "stallSeconds", "uploadLagSeconds", "predictedPauseSeconds",
+//      "failedSaves", "orphansCollected"
 //   {"type":"failed","message":"disk full"}    the checkpoint for a pause could not be written
 // and back: {"type":"stop","deadlineSeconds":110}, {"type":"continue"}.
 //
@@ -42,8 +44,7 @@ struct HelperMessage {
   std::optional<std::int64_t> total = {};
   std::chrono::nanoseconds data_wait{0};  // since the last message
   std::vector<api::ReportMetric> metrics = {};
-  std::string path = {};
-  std::int64_t bytes = 0;
+  std::optional<api::ReportCheckpoint> checkpoint = {};  // of kCommitted
   std::string message = {};
 };
 

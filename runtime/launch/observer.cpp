@@ -174,8 +174,7 @@ void Observer::take_message(const HelperMessage& message, bool leads) {
     options_.complain("the trainer could not save: " + message.message);
     step_pause(PauseSaveFailed{});
   }
-  if (message.kind == HelperKind::kCommitted)
-    committed({.step = *message.step, .path = message.path, .bytes = message.bytes});
+  if (message.checkpoint) committed(*message.checkpoint);
 }
 
 void Observer::tell_whether_somebody_listens() {

@@ -136,7 +136,17 @@ TEST_CASE("read_helper_line takes what it can use and nothing else") {
   CHECK(parsed(R"({"type":"state","step":-1})").step == std::nullopt);
   CHECK(parsed(R"({"type":"state","step":"x","phase":"Lunch"})").phase == std::nullopt);
   CHECK(parsed(R"({"type":"state","step":1e300,"dataWait":-3})").data_wait == 0ns);
-  CHECK(parsed(R"({"type":"committed","step":3,"path":"file:///c/3"})").path == "/c/3");
+  CHECK(parsed(R"({"type":"committed","step":3,"path":"file:///c/3"})").checkpoint->path == "/c/3");
+  const auto engine = *parsed(R"({"type":"committed","step":3,"manifestDigest":"sha256:ab",
+      "stallSeconds":0.25,"uploadLagSeconds":-1,"predictedPauseSeconds":1e300,
+      "failedSaves":9999999999,"orphansCollected":2})")
+                           .checkpoint;
+  CHECK(engine.manifest_digest == "sha256:ab");
+  CHECK(engine.stall_seconds == 0.25);
+  CHECK_FALSE(engine.upload_lag_seconds);
+  CHECK_FALSE(engine.predicted_pause_seconds);
+  CHECK(engine.failed_saves == api::kReportCountMax);
+  CHECK(engine.orphans_collected == 2);
   CHECK(parsed(R"({"type":"state","metrics":{"a":1,"b":"nan","c":[1],"d":null}})").metrics.size() ==
         2);
   for (const std::string_view bad :
