@@ -23,7 +23,8 @@ TrainingJob running_job() {
       "progress": {"step": 1200, "totalSteps": 5000, "percent": 24, "stepSeconds": 0.52,
         "etaSeconds": 1980, "metrics": [{"name": "loss", "value": "2.31"},
                                         {"name": "lr", "value": "1e-4"}]},
-      "checkpoint": {"lastCommitted": {"step": 1100, "committedAt": "2023-11-14T22:10:20Z"}},
+      "checkpoint": {"lastCommitted": {"step": 1100, "committedAt": "2023-11-14T22:10:20Z"},
+                     "stallSeconds": 0.25, "predictedPauseSeconds": 4.5},
       "budgets": {"failures": 1, "disruptions": 0, "pauses": 2},
       "attempts": [{"number": 1, "outcome": "Failed", "startedAt": "2023-11-14T21:13:20Z",
         "endedAt": "2023-11-14T21:23:20Z", "firstStep": 1, "lastStep": 300, "lostSteps": 100,
@@ -60,7 +61,7 @@ Gang:         Torchrun, 2 pods, 16 GPUs, queue default
 Workers:      1 of 2 ready, 2 running, 2 with a node, 2 created
 Progress:     step 1200 of 5000 (24%), 0.52 s a step, about 33m left
 Metrics:      loss 2.31, lr 1e-4
-Checkpoint:   step 1100, committed 3m ago, not verified
+Checkpoint:   step 1100, committed 3m ago, not verified, training stood still 0.25 s for it, a pause would take 4.5 s
 Budgets:      failures 1 of 3, disruptions 0 of 50, pauses 2
 GPU-seconds: 10000 held, 75% useful
   productive   7500   75%
