@@ -32,7 +32,7 @@ test: build ## set up, build and run all fast tests
 
 .PHONY: check
 check: build format-check tidy ## formatting, tests/tidy, and clang-tidy over everything that ships
-	@python3 tests/tidy/run_clang_tidy.py --jobs $(JOBS)
+	@python3 tests/tidy/run_clang_tidy.py --jobs $(JOBS) $(TIDY_ARGS)
 
 .PHONY: tidy
 tidy: ## only tests/tidy: include arrows, sizes, bans, links, generated pages (seconds)
