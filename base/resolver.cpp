@@ -8,6 +8,7 @@
 #include <algorithm>
 #include <array>
 #include <cstring>
+#include <optional>
 #include <span>
 
 namespace amdahl {
@@ -141,17 +142,19 @@ Task<std::vector<Addresses>> resolve(Clock& clock, std::vector<std::string> name
                                      std::string hosts, Monotonic deadline) {
   constexpr std::chrono::milliseconds kTurn{10};
   std::vector<Question> questions(names.size());
-  Lookup lookup;
+  std::optional<Lookup> lookup;  // costs files to read, so only if somebody is asked
   for (std::size_t i = 0; i < names.size(); ++i) {
     if (answer_without_asking(names[i], hosts, questions[i])) continue;
-    if (i < kNamesAtOnceMax) lookup.ask(names[i], questions[i]);
+    if (i >= kNamesAtOnceMax) continue;
+    if (!lookup) lookup.emplace();
+    lookup->ask(names[i], questions[i]);
   }
   const auto open = [&] {
     const auto asked = std::span(questions).first(std::min(questions.size(), kNamesAtOnceMax));
     return std::ranges::any_of(asked, [](const Question& question) { return !question.done; });
   };
   while (open() && clock.monotonic() < deadline) {
-    lookup.turn();
+    lookup->turn();
     if (open() && !co_await clock.sleep_for(kTurn)) break;
   }
   std::vector<Addresses> answers;

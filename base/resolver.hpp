@@ -1,8 +1,8 @@
 // Host names to addresses, without the C library's resolver, which a static program cannot use.
 //
 // Knows /etc/hosts, /etc/resolv.conf with its search list (by c-ares), and the text of a second
-// hosts file for names that are known only there. Thread: one. Lifetime: the clock outlives the call. Failure: a
-// name that is not known by the deadline has no addresses.
+// hosts file for names that are known only there. Thread: one. Lifetime: the clock outlives the
+// call. Failure: a name that is not known by the deadline has no addresses.
 #pragma once
 
 #include <boost/asio/ip/address.hpp>

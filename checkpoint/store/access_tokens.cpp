@@ -1,6 +1,7 @@
 #include "checkpoint/store/access_tokens.hpp"
 
 #include "checkpoint/store/gcs_protocol.hpp"
+#include "checkpoint/store/store_call.hpp"
 
 namespace amdahl::checkpoint {
 namespace {
@@ -8,11 +9,13 @@ namespace {
 constexpr std::string_view kTokenTarget =
     "/computeMetadata/v1/instance/service-accounts/default/token";
 constexpr std::string_view kFlavor = "Google";
+constexpr std::chrono::milliseconds kLockTurn{50};
 
 }  // namespace
 
 Result<std::string> MetadataTokens::token(bool renew, const StoreCall& call) {
-  const std::scoped_lock lock(mutex_);
+  std::unique_lock lock(mutex_, std::defer_lock);
+  while (!lock.try_lock_for(kLockTurn)) TRY(check_going(clock_, call));
   if (renew || token_.empty() || clock_.monotonic() >= good_until_) {
     if (auto fetched = fetch(call); !fetched)
       return wrap(std::move(fetched).error(), "access token from {}", url_of(server_));

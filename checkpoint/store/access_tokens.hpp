@@ -44,7 +44,7 @@ class MetadataTokens final : public AccessTokens {
   Clock& clock_;
   RequestLoop& loop_;
   const Endpoint server_;
-  std::mutex mutex_;
+  std::timed_mutex mutex_;  // who waits for it still has a deadline
   std::string token_;
   Monotonic good_until_ = {};
 };

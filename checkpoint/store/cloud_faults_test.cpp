@@ -60,13 +60,15 @@ std::vector<FakeFault> faults_at(int at, const std::string& step, bool s3) {
   std::vector<FakeFault> faults;
   for (const FakeFaultKind kind :
        {kDropRequest, kLoseReply, kCutReply, kSlow, kSlowAfter, kCorruptReply, kStaleReply})
-    faults.push_back({at, kind, 0, false});
+    faults.push_back({.at = at, .kind = kind, .status = 0, .always = false});
   for (const int status : {400, 401, 403, 404, 408, 409, 412, 429, 500, 503})
-    faults.push_back({at, kStatus, status, false});
-  for (const int status : {500, 503}) faults.push_back({at, kStatusAfter, status, false});
+    faults.push_back({.at = at, .kind = kStatus, .status = status, .always = false});
+  for (const int status : {500, 503})
+    faults.push_back({.at = at, .kind = kStatusAfter, .status = status, .always = false});
   for (const FakeFaultKind kind : {kDropRequest, kLoseReply, kCutReply, kStatus, kStatusAfter})
-    faults.push_back({at, kind, 503, true});
-  if (s3 && !step.starts_with("HEAD")) faults.push_back({at, kError200, 200, false});
+    faults.push_back({.at = at, .kind = kind, .status = 503, .always = true});
+  if (s3 && !step.starts_with("HEAD"))
+    faults.push_back({.at = at, .kind = kError200, .status = 200, .always = false});
   return faults;
 }
 
@@ -97,7 +99,9 @@ void run_with_fault(const Operation& operation, const FakeFault& fault, bool sum
   cloud.set_page_max(1);
   cloud.put(std::string(kTestFolder) + "a", "1");  // so that lists have pages
   if (operation.there_before) cloud.put(kKey, content(operation.large));
-  const auto store = cloud.open({.progress = std::chrono::milliseconds(60), .attempts_max = 3});
+  const bool slow = fault.kind == FakeFaultKind::kSlow || fault.kind == FakeFaultKind::kSlowAfter;
+  const auto store = cloud.open(
+      {.progress = std::chrono::milliseconds(slow ? 150 : 10'000), .attempts_max = slow ? 6 : 3});
   cloud.server().set_fault(fault);
   const Result<void> result = operation.run(*store);
   cloud.server().set_fault({});

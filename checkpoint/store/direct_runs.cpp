@@ -37,11 +37,13 @@ Bytes DirectRuns::bounce() {
   AMDAHL_CHECK(buffer_ != nullptr);
   std::size_t filled = 0;
   while (filled < kBounceBytes && !first_.empty()) {
-    const bool aligned = filled % kDirectAlignment == 0;
-    if (aligned && filled > 0 && straight() > 0) break;
-    // Up to the next place where the rest of the piece may lie as it lies in the file.
-    const std::size_t to_boundary = kDirectAlignment - filled % kDirectAlignment;
-    const std::size_t part = std::min({to_boundary, first_.size(), kBounceBytes - filled});
+    const std::size_t in_block = filled % kDirectAlignment;
+    if (in_block == 0 && filled > 0 && straight() > 0) break;
+    // To the next place from which the piece lies in memory as in the file, if there is one.
+    const auto address = reinterpret_cast<std::uintptr_t>(first_.data());
+    const bool lines_up = address % kDirectAlignment == in_block;
+    const std::size_t useful = lines_up ? kDirectAlignment - in_block : first_.size();
+    const std::size_t part = std::min({useful, first_.size(), kBounceBytes - filled});
     std::memcpy(buffer_.get() + filled, first_.data(), part);
     first_ = first_.subspan(part);
     filled += part;

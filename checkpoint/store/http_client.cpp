@@ -8,7 +8,7 @@
 namespace amdahl::checkpoint {
 namespace {
 
-Task<Result<void>> sleep_until(Clock& clock, Monotonic until) {
+Task<Result<void>> wait_until(Clock& clock, Monotonic until) {
   if (co_await clock.sleep_until(until)) co_return Result<void>{};
   co_return fail(Errc::kCancelled, "stopped");
 }
@@ -71,7 +71,7 @@ Result<void> wait_blocking(Clock& clock, std::chrono::nanoseconds delay, const S
   const Monotonic now = clock.monotonic();
   const bool too_long = delay >= call.deadline - now;
   boost::asio::io_context io(1);
-  TRY(run_blocking(io, sleep_until(clock, too_long ? call.deadline : now + delay), call.stop));
+  TRY(run_blocking(io, wait_until(clock, too_long ? call.deadline : now + delay), call.stop));
   return check_going(clock, call);
 }
 

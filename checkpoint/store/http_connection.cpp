@@ -42,29 +42,6 @@ std::unexpected<Error> handshake_error(const error_code& error, const std::strin
 
 }  // namespace
 
-struct TlsTrust::State {
-  asio::ssl::context context{asio::ssl::context::tls_client};
-};
-
-TlsTrust::TlsTrust() : state_(std::make_unique<State>()) {}
-TlsTrust::~TlsTrust() = default;
-
-Result<std::shared_ptr<TlsTrust>> TlsTrust::load(const std::string& ca_file) {
-  auto trust = std::make_shared<TlsTrust>();
-  asio::ssl::context& context = trust->state_->context;
-  error_code error;
-  context.set_options(
-      asio::ssl::context::no_sslv3 | asio::ssl::context::no_tlsv1 | asio::ssl::context::no_tlsv1_1,
-      error);
-  context.set_verify_mode(asio::ssl::verify_peer);
-  if (ca_file.empty())
-    context.set_default_verify_paths(error);
-  else
-    context.load_verify_file(ca_file, error);
-  if (error) return fail(Errc::kTls, "certificates {}: {}", ca_file, error.message());
-  return trust;
-}
-
 struct HttpConnection::State {
   explicit State(Settings the_settings) : settings(std::move(the_settings)) {}
 
@@ -122,7 +99,7 @@ Task<Result<void>> HttpConnection::State::connect_to(tcp::endpoint address) {
 
 Task<Result<void>> HttpConnection::State::shake_hands() {
   const std::string& host = settings.endpoint.host;
-  tls.emplace(socket, settings.trust->state_->context);
+  tls.emplace(socket, settings.trust->context());
   tls->set_verify_callback(asio::ssl::host_name_verification(host));
   error_code not_an_address;
   asio::ip::make_address(host, not_an_address);
@@ -135,9 +112,8 @@ Task<Result<void>> HttpConnection::State::shake_hands() {
 Task<Result<void>> HttpConnection::State::dial(const StoreCall& call) {
   const Endpoint& endpoint = settings.endpoint;
   const auto time = settings.times.connect;
-  Clock& clock = settings.clock;
-  const Monotonic until = std::min(call.deadline, clock.monotonic() + time);
-  const auto found = co_await resolve(clock, {endpoint.host}, {}, until);
+  const Monotonic until = std::min(call.deadline, settings.clock.monotonic() + time);
+  const auto found = co_await resolve(settings.clock, {endpoint.host}, {}, until);
   if (found[0].empty()) co_return fail(Errc::kIo, "no address for {}", endpoint.host);
   Result<void> connected = fail(Errc::kIo, "not tried");
   for (const asio::ip::address& address : found[0]) {
@@ -317,7 +293,6 @@ bool HttpConnection::usable() {
 const Endpoint& HttpConnection::endpoint() const {
   return state_->settings.endpoint;
 }
-
 Monotonic HttpConnection::idle_since() const {
   return state_->idle_since;
 }

@@ -14,6 +14,7 @@
 #include "base/clock.hpp"
 #include "checkpoint/store/http_values.hpp"
 #include "checkpoint/store/store.hpp"
+#include "checkpoint/store/tls_trust.hpp"
 
 namespace amdahl::checkpoint {
 
@@ -23,23 +24,6 @@ inline constexpr std::size_t kAnswerHeadBytesMax = std::size_t{64} << 10U;
 struct StepTimes {
   std::chrono::milliseconds connect{10'000};  // for each address; and for TLS
   std::chrono::milliseconds progress{60'000};
-};
-
-// Whom to trust. Thread: any.
-class TlsTrust {
- public:
-  // A file with certificates; empty: those of the system.
-  static Result<std::shared_ptr<TlsTrust>> load(const std::string& ca_file);
-  TlsTrust();
-  ~TlsTrust();
-  TlsTrust(const TlsTrust&) = delete;
-  TlsTrust& operator=(const TlsTrust&) = delete;
-
-  struct State;
-
- private:
-  friend class HttpConnection;
-  std::unique_ptr<State> state_;
 };
 
 class HttpConnection {

@@ -9,6 +9,8 @@ constexpr int kSumAttemptsMax = 3;  // of reading a whole object whose sum does 
 
 std::string_view next_step(int status) {
   switch (status) {
+    case 301:
+    case 307:
     case 400:
     case 401:
       return "; check region, endpoint and credentials (AWS_REGION, AWS_ENDPOINT_URL)";

@@ -49,6 +49,11 @@ std::size_t FakeS3::open_uploads() const {
   return uploads_.size();
 }
 
+void FakeS3::begin_upload(const std::string& key) {
+  const std::scoped_lock lock(mutex_);
+  (void)on_begin(key);
+}
+
 // What the client says it signed is signed again, from what came over the wire.
 bool FakeS3::is_signed(const FakeRequest& request) const {
   const std::string said = request.field("authorization");

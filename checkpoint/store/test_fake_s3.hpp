@@ -24,6 +24,7 @@ class FakeS3 final : public FakeHandler {
   std::map<std::string, std::string> objects() const;     // by key
   void put(const std::string& key, std::string content);  // behind the store's back
   std::size_t open_uploads() const;
+  void begin_upload(const std::string& key);  // somebody else's
   void set_page_max(std::size_t objects) { page_max_ = objects; }
   void set_now(WallTime now) { now_ = now; }  // when uploads begin
   bool sums = true;                           // false: a store that keeps none

@@ -73,8 +73,11 @@ void wait_for_close(int fd) {
   ::poll(&poll_one, 1, kSlowMilliseconds);
 }
 
-FakeReply status_reply(int status) {
-  return {.status = status, .body = "<Error><Code>Scripted</Code><Message>fault</Message></Error>"};
+FakeReply status_reply(const FakeFault& fault) {
+  FakeReply reply{.status = fault.status,
+                  .body = "<Error><Code>Scripted</Code><Message>fault</Message></Error>"};
+  if (!fault.retry_after.empty()) reply.fields.push_back({"retry-after", fault.retry_after});
+  return reply;
 }
 
 bool happens(FakeFaultKind kind) {
@@ -136,6 +139,7 @@ void FakeServer::accept_all() {
     const int fd = ::accept4(listener_.get(), nullptr, nullptr, SOCK_CLOEXEC);
     if (fd < 0) return;
     const std::scoped_lock lock(mutex_);
+    ++connections_;
     open_.push_back(fd);
     threads_.emplace_back([this, fd] { serve(fd); });
   }
@@ -177,10 +181,10 @@ bool FakeServer::serve_one(int fd, std::string& input) {
   if (drop) handler_.keep_part(request);
   if (drop) return false;
 
-  FakeReply answer = status_reply(turn.fault.status);
+  FakeReply answer = status_reply(turn.fault);
   if (happens(kind)) answer = handler_.handle(request);
   if (kind == FakeFaultKind::kError200) answer.status = 200;
-  if (kind == FakeFaultKind::kStatusAfter) answer = status_reply(turn.fault.status);
+  if (kind == FakeFaultKind::kStatusAfter) answer = status_reply(turn.fault);
   {
     const std::scoped_lock lock(mutex_);
     last_ = answer;

@@ -63,7 +63,8 @@ struct FakeFault {
   int at = -1;  // which request, from 0
   FakeFaultKind kind = FakeFaultKind::kNone;
   int status = 503;
-  bool always = false;  // from `at` on
+  bool always = false;           // from `at` on
+  std::string retry_after = {};  // of a scripted status
 };
 
 class FakeServer {
@@ -74,8 +75,9 @@ class FakeServer {
   FakeServer& operator=(const FakeServer&) = delete;
 
   Endpoint endpoint() const { return {.tls = false, .host = "127.0.0.1", .port = port_}; }
-  void set_fault(FakeFault fault);            // counts from now on
-  std::vector<std::string> requests() const;  // "PUT /bucket/key" since then
+  void set_fault(FakeFault fault);                  // counts from now on
+  std::vector<std::string> requests() const;        // "PUT /bucket/key" since then
+  int connections() const { return connections_; }  // so far
 
  private:
   struct Turn {
@@ -92,6 +94,7 @@ class FakeServer {
   Fd listener_;
   std::uint16_t port_ = 0;
   std::atomic<bool> stopping_ = false;
+  std::atomic<int> connections_ = 0;
   mutable std::mutex mutex_;
   FakeFault fault_;
   FakeReply last_;
