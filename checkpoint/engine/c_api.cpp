@@ -88,14 +88,14 @@ int amdahl_ckpt_describe(amdahl_ckpt* handle, const char* tensors_json) {
   return status_of([&] { return handle->session->describe(tensors_json); });
 }
 
-int amdahl_ckpt_save(amdahl_ckpt* handle, int64_t step, const char* state, const char* metrics,
-                     int64_t patience_ms, const void* const* tensors, size_t count) {
+int amdahl_ckpt_save(amdahl_ckpt* handle, const amdahl_ckpt_save_request* request) {
   return status_of([&] {
-    return handle->session->save({.step = step,
-                                  .state = or_empty(state),
-                                  .metrics = or_empty(metrics),
-                                  .patience = std::chrono::milliseconds(patience_ms)},
-                                 {reinterpret_cast<const std::byte* const*>(tensors), count});
+    return handle->session->save(
+        {.step = request->step,
+         .state = or_empty(request->state),
+         .metrics = or_empty(request->metrics),
+         .patience = std::chrono::milliseconds(request->patience_ms)},
+        {reinterpret_cast<const std::byte* const*>(request->tensors), request->count});
   });
 }
 

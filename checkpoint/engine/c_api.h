@@ -30,10 +30,17 @@ void amdahl_ckpt_close(amdahl_ckpt* handle);
 /* The tensors of the saves that follow:
  * [{"name":..,"dtype":..,"shape":[..],"globalShape":[..],"offset":[..],"frozen":0|1}, ..] */
 int amdahl_ckpt_describe(amdahl_ckpt* handle, const char* tensors_json);
-/* Returns when all of them are copied. `state` is JSON as the format's page says, `metrics` an
- * object of texts; either may be NULL. Waits so long for earlier saves if there is no room. */
-int amdahl_ckpt_save(amdahl_ckpt* handle, int64_t step, const char* state, const char* metrics,
-                     int64_t patience_ms, const void* const* tensors, size_t count);
+/* `state` is JSON as the format's page says, `metrics` an object of texts; either may be NULL. */
+typedef struct amdahl_ckpt_save_request {
+  int64_t step;
+  const char* state;
+  const char* metrics;
+  int64_t patience_ms; /* to wait for earlier saves if there is no room */
+  const void* const* tensors;
+  size_t count;
+} amdahl_ckpt_save_request;
+/* Returns when all tensors are copied; "throttled": there was no room, and nothing was saved. */
+int amdahl_ckpt_save(amdahl_ckpt* handle, const amdahl_ckpt_save_request* request);
 int amdahl_ckpt_wait(amdahl_ckpt* handle, int64_t patience_ms);
 char* amdahl_ckpt_status(amdahl_ckpt* handle);
 

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import atexit
+import ctypes
 import dataclasses
 import json
 import os
@@ -75,10 +76,13 @@ class Checkpointer:
             self._session.done("describe", json.dumps(flat.specs, ensure_ascii=False).encode())
             self._described = flat.specs
         values = {str(name): repr(float(value)) for name, value in (metrics or {}).items()}
+        places = library.addresses(flat.addresses)
+        request = library.SaveRequest(
+            step=int(step), state=text, metrics=json.dumps(values).encode(),
+            patience_ms=int(patience * 1000), tensors=ctypes.addressof(places),
+            count=len(flat.addresses))
         try:
-            self._session.done("save", int(step), text, json.dumps(values).encode(),
-                               int(patience * 1000), library.addresses(flat.addresses),
-                               len(flat.addresses))
+            self._session.done("save", request)
         except library.CheckpointError as error:
             if error.code != "throttled":
                 raise
@@ -198,9 +202,13 @@ class Checkpointer:
                                           "a Checkpointer of its own")
 
     def _attempt(self) -> str:
-        """One random id for all ranks, which is how they agree on the names of a save."""
+        """One id for all ranks of this start, which is how they agree on the names of a save."""
         if self.world_size == 1:
             return secrets.token_hex(16)
+        env = os.environ
+        if env.get("AMDAHL_JOB_UID") and env.get("AMDAHL_ATTEMPT"):  # both the operator's
+            again = env.get("TORCHELASTIC_RESTART_COUNT", "0")
+            return f"{env['AMDAHL_JOB_UID']}/{env['AMDAHL_ATTEMPT']}/{again}"
         torch = sys.modules.get("torch")
         if torch is None or not torch.distributed.is_initialized():
             raise ValueError("several ranks need one attempt id: set AMDAHL_ATTEMPT_ID to the same "

@@ -27,6 +27,14 @@ def _path() -> str:
     return str(beside) if beside.exists() else NAME
 
 
+class SaveRequest(ctypes.Structure):
+    """amdahl_ckpt_save_request"""
+
+    _fields_ = [("step", ctypes.c_int64), ("state", ctypes.c_char_p),
+                ("metrics", ctypes.c_char_p), ("patience_ms", ctypes.c_int64),
+                ("tensors", ctypes.c_void_p), ("count", ctypes.c_size_t)]
+
+
 _SIGNATURES = {
     "error": (ctypes.c_char_p, ()),
     "error_code": (ctypes.c_char_p, ()),
@@ -34,8 +42,7 @@ _SIGNATURES = {
     "open": (ctypes.c_void_p, (ctypes.c_char_p,)),
     "close": (None, (ctypes.c_void_p,)),
     "describe": (ctypes.c_int, (ctypes.c_void_p, ctypes.c_char_p)),
-    "save": (ctypes.c_int, (ctypes.c_void_p, ctypes.c_int64, ctypes.c_char_p, ctypes.c_char_p,
-                            ctypes.c_int64, ctypes.c_void_p, ctypes.c_size_t)),
+    "save": (ctypes.c_int, (ctypes.c_void_p, ctypes.POINTER(SaveRequest))),
     "wait": (ctypes.c_int, (ctypes.c_void_p, ctypes.c_int64)),
     "status": (ctypes.c_void_p, (ctypes.c_void_p,)),
     "open_step": (ctypes.c_void_p, (ctypes.c_void_p, ctypes.c_int64, ctypes.c_int64)),

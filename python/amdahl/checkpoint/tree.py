@@ -1,7 +1,7 @@
 """A state as JSON and tensors, and back: nested dicts, lists and tuples with plain values in them.
 
-The words for what JSON lacks ($float, $tuple, $map, ...) are those of the format's page. There is no
-pickle: an object of any other type is refused, with its place in the tree.
+The words for what JSON lacks ($float, $tuple, $map, ...) are those of the format's page. There is
+no pickle: an object of any other type is refused, with its place in the tree.
 """
 
 from __future__ import annotations
