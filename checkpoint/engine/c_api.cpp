@@ -55,6 +55,12 @@ char* text_of(const Call& call) {
   return copy;
 }
 
+std::string variable(std::string_view name) {
+  // tidy: allow(ban-environment) this is where the library begins
+  const char* value = std::getenv(std::string(name).c_str());
+  return value == nullptr ? std::string() : std::string(value);
+}
+
 std::string_view or_empty(const char* text) {
   return text == nullptr ? std::string_view() : std::string_view(text);
 }
@@ -74,7 +80,8 @@ void amdahl_ckpt_free(char* text) {
 }
 
 amdahl_ckpt* amdahl_ckpt_open(const char* options_json) {
-  auto session = guarded<std::unique_ptr<Session>>([&] { return Session::open(options_json); });
+  auto session =
+      guarded<std::unique_ptr<Session>>([&] { return Session::open(options_json, variable); });
   if (session) return new amdahl_ckpt{*std::move(session)};
   failed(std::move(session).error());
   return nullptr;

@@ -12,7 +12,7 @@
 #include "checkpoint/engine/scrub.hpp"
 #include "checkpoint/engine/tensor_fields.hpp"
 #include "checkpoint/format/tree_fields.hpp"
-#include "checkpoint/store/file_store.hpp"
+#include "checkpoint/store/open_store.hpp"
 
 namespace amdahl::checkpoint {
 namespace {
@@ -21,15 +21,6 @@ Rng seeded_by_chance() {
   std::uint64_t seed = 0;
   AMDAHL_CHECK(::getrandom(&seed, sizeof(seed), 0) == static_cast<ssize_t>(sizeof(seed)));
   return Rng(seed);
-}
-
-Result<std::unique_ptr<Store>> store_at(std::string_view uri, const Clock& clock) {
-  constexpr std::string_view kFile = "file://";
-  if (uri.starts_with(kFile)) uri.remove_prefix(kFile.size());
-  if (!uri.starts_with('/'))
-    return fail(Errc::kInvalid, "uri {}: file:///path and /path are known", shown(uri));
-  return std::make_unique<FileStore>(FileStoreOptions{.root = std::string(uri)}, clock,
-                                     seeded_by_chance());
 }
 
 template <class T>
@@ -64,10 +55,13 @@ Json checkpoint_json(const Manifest& manifest) {
 
 }  // namespace
 
-Result<std::unique_ptr<Session>> Session::open(std::string_view options_json) {
+Result<std::unique_ptr<Session>> Session::open(
+    std::string_view options_json, std::function<std::string(std::string_view)> variable) {
   std::unique_ptr<Session> session(new Session());
   TRY(session->options_, read_session_options(options_json));
-  TRY(session->store_, store_at(session->options_.uri, session->clock_));
+  TRY(session->store_, open_store(session->options_.uri, {.clock = session->clock_,
+                                                          .rng = seeded_by_chance(),
+                                                          .variable = std::move(variable)}));
   return session;
 }
 

@@ -4,6 +4,7 @@
 // parts say; the engine is made at the first save, so that readers need no job.
 #pragma once
 
+#include <functional>
 #include <memory>
 #include <span>
 #include <string>
@@ -27,7 +28,9 @@ struct SessionSave {
 
 class Session {
  public:
-  static Result<std::unique_ptr<Session>> open(std::string_view options_json);
+  // `variable` reads the environment, for credentials of stores.
+  static Result<std::unique_ptr<Session>> open(
+      std::string_view options_json, std::function<std::string(std::string_view)> variable);
 
   Result<void> describe(std::string_view tensors_json);
   Result<void> save(const SessionSave& save, std::span<const std::byte* const> tensors);

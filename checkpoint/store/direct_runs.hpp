@@ -20,7 +20,7 @@ namespace amdahl::checkpoint {
 
 inline constexpr std::size_t kDirectAlignment = 4096;
 inline constexpr std::size_t kRunBytesMax = std::size_t{8} << 20U;
-inline constexpr std::size_t kBounceBytes = std::size_t{1} << 20U;
+inline constexpr std::size_t kBounceBytes = std::size_t{4} << 20U;
 
 std::int64_t size_of(std::span<const Bytes> pieces);
 

@@ -5,6 +5,7 @@
 
 #include "checkpoint/store/file_store.hpp"
 #include "checkpoint/store/memory_store.hpp"
+#include "checkpoint/store/test_cloud.hpp"
 #include "checkpoint/store/test_folder.hpp"
 
 namespace amdahl::checkpoint {
@@ -12,36 +13,48 @@ namespace {
 
 RealClock real_clock;
 
-// A FileStore with the folder it lies in.
-class StoreInFolder final : public Store {
+// A store and what it lies in: a folder, a fake server.
+template <class Inside>
+class StoreWithin final : public Store {
  public:
+  explicit StoreWithin(std::function<std::unique_ptr<Store>(Inside&)> open)
+      : store_(open(inside_)) {}
   Result<void> create(std::string_view name, std::span<const Bytes> pieces,
                       const StoreCall& call) override {
-    return store_.create(name, pieces, call);
+    return store_->create(name, pieces, call);
   }
   Result<std::int64_t> size(std::string_view name, const StoreCall& call) override {
-    return store_.size(name, call);
+    return store_->size(name, call);
   }
   Result<void> read(std::string_view name, std::int64_t begin, std::span<std::byte> into,
                     const StoreCall& call) override {
-    return store_.read(name, begin, into, call);
+    return store_->read(name, begin, into, call);
   }
   Result<ListPage> list(std::string_view prefix, std::string_view next,
                         const StoreCall& call) override {
-    return store_.list(prefix, next, call);
+    return store_->list(prefix, next, call);
   }
   Result<void> remove(std::string_view name, const StoreCall& call) override {
-    return store_.remove(name, call);
+    return store_->remove(name, call);
   }
   Result<std::int64_t> remove_leftovers(WallTime before, const StoreCall& call) override {
-    return store_.remove_leftovers(before, call);
+    return store_->remove_leftovers(before, call);
   }
-  std::string describe() const override { return store_.describe(); }
+  std::string describe() const override { return store_->describe(); }
 
  private:
-  TestFolder folder_;
-  FileStore store_{{.root = folder_.path()}, real_clock, Rng(1)};
+  Inside inside_;
+  std::unique_ptr<Store> store_;
 };
+
+std::unique_ptr<Store> in_folder(TestFolder& folder) {
+  return std::make_unique<FileStore>(FileStoreOptions{.root = folder.path()}, real_clock, Rng(1));
+}
+
+template <class AnyCloud>
+std::unique_ptr<Store> in_cloud() {
+  return std::make_unique<StoreWithin<AnyCloud>>([](AnyCloud& cloud) { return cloud.open({}); });
+}
 
 struct NamedStore {
   std::string name;
@@ -49,7 +62,9 @@ struct NamedStore {
 };
 std::vector<NamedStore> stores() {
   return {{"memory", [] { return std::make_unique<MemoryStore>(); }},
-          {"file", [] { return std::make_unique<StoreInFolder>(); }}};
+          {"file", [] { return std::make_unique<StoreWithin<TestFolder>>(in_folder); }},
+          {"gcs", [] { return in_cloud<GcsCloud>(); }},
+          {"s3", [] { return in_cloud<S3Cloud>(); }}};
 }
 
 Result<void> put(Store& store, std::string_view name, std::string_view text) {

@@ -28,7 +28,6 @@ struct CallFault {
 
 // What a file system does not have.
 struct FileSystemLacks {
-  std::string name = {};  // for messages
   bool unnamed_files = false;
   bool direct_open = false;
   bool direct_write = false;

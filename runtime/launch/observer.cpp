@@ -8,9 +8,9 @@
 #include <boost/asio/use_awaitable.hpp>
 #include <charconv>
 
+#include "base/resolver.hpp"
 #include "runtime/launch/error_lines.hpp"
 #include "runtime/launch/process_table.hpp"
-#include "runtime/launch/resolver.hpp"
 #include "runtime/launch/small_files.hpp"
 #include "runtime/launch/text_scan.hpp"
 
@@ -139,7 +139,7 @@ Task<void> Observer::wait_for_hosts() {
   while (!open.empty() && clock_.monotonic() < deadline) {
     std::vector<std::string> some(open.begin(), open.begin() + static_cast<std::ptrdiff_t>(std::min(
                                                                    open.size(), kNamesAtOnceMax)));
-    const auto found = co_await resolve(clock_, some, settings_.hosts_file, deadline);
+    const auto found = co_await resolve(clock_, some, read_hosts(settings_.hosts_file), deadline);
     for (std::size_t i = 0; i < some.size(); ++i)
       if (!found[i].empty()) std::erase(open, some[i]);
     if (open.empty() || open.front() != some.front()) continue;  // there was progress

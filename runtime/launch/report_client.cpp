@@ -8,9 +8,9 @@
 #include <boost/beast/http.hpp>
 
 #include "base/deadline.hpp"
+#include "base/resolver.hpp"
 #include "runtime/launch/cut.hpp"
 #include "runtime/launch/json_input.hpp"
-#include "runtime/launch/resolver.hpp"
 #include "runtime/launch/small_files.hpp"
 
 namespace amdahl::launch {
@@ -115,7 +115,8 @@ Result<std::string> ReportClient::authorization() const {
 
 Task<Result<std::unique_ptr<ReportClient::Connection>>> ReportClient::connect(Monotonic deadline) {
   const ReportTarget& target = options_.target;
-  const auto found = co_await resolve(clock_, {target.host}, options_.hosts_file, deadline);
+  const auto found =
+      co_await resolve(clock_, {target.host}, read_hosts(options_.hosts_file), deadline);
   if (found[0].empty()) co_return fail(Errc::kIo, "no address for {}", target.host);
   error_code last;
   for (const asio::ip::address& address : found[0]) {

@@ -58,6 +58,11 @@ Result<std::string> read_small_file(const std::string& path, std::size_t bytes_m
   return text;
 }
 
+std::string read_hosts(const std::string& path) {
+  if (path.empty()) return {};
+  return read_small_file(path, kHostsFileBytesMax).value_or(std::string());
+}
+
 Result<void> write_file_atomically(const std::string& path, std::string_view text, unsigned mode) {
   const std::string temporary = path + ".new";
   {

@@ -18,6 +18,9 @@ void write_termination_log_if_empty(const std::string& path, const api::Report& 
 
 // A whole file of at most `bytes_max`; kNotFound, kTooLarge or kIo.
 Result<std::string> read_small_file(const std::string& path, std::size_t bytes_max);
+// The text of a second hosts file; empty without a path or a file.
+inline constexpr std::size_t kHostsFileBytesMax = std::size_t{1} << 20U;
+std::string read_hosts(const std::string& path);
 // Through a temporary file beside it, so that a reader sees all or nothing.
 Result<void> write_file_atomically(const std::string& path, std::string_view text, unsigned mode);
 

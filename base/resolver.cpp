@@ -1,4 +1,4 @@
-#include "runtime/launch/resolver.hpp"
+#include "base/resolver.hpp"
 
 #include <ares.h>
 #include <netdb.h>
@@ -8,12 +8,10 @@
 #include <algorithm>
 #include <array>
 #include <cstring>
-#include <memory>
+#include <optional>
+#include <span>
 
-#include "runtime/launch/cut.hpp"
-#include "runtime/launch/small_files.hpp"
-
-namespace amdahl::launch {
+namespace amdahl {
 namespace {
 
 namespace ip = boost::asio::ip;
@@ -101,6 +99,13 @@ class Lookup {
   bool ready_ = false;
 };
 
+std::string_view trim(std::string_view text) {
+  constexpr std::string_view kSpace = " \t\r";
+  const std::size_t first = text.find_first_not_of(kSpace);
+  if (first == std::string_view::npos) return {};
+  return text.substr(first, text.find_last_not_of(kSpace) - first + 1);
+}
+
 bool answer_without_asking(const std::string& name, std::string_view hosts, Question& question) {
   boost::system::error_code error;
   const ip::address literal = ip::make_address(name, error);
@@ -134,23 +139,22 @@ Addresses find_in_hosts(std::string_view hosts, std::string_view name) {
 }
 
 Task<std::vector<Addresses>> resolve(Clock& clock, std::vector<std::string> names,
-                                     std::string hosts_file, Monotonic deadline) {
+                                     std::string hosts, Monotonic deadline) {
   constexpr std::chrono::milliseconds kTurn{10};
-  std::string hosts;
-  if (!hosts_file.empty())
-    hosts = read_small_file(hosts_file, kHostsFileBytesMax).value_or(std::string());
   std::vector<Question> questions(names.size());
-  Lookup lookup;
+  std::optional<Lookup> lookup;  // costs files to read, so only if somebody is asked
   for (std::size_t i = 0; i < names.size(); ++i) {
     if (answer_without_asking(names[i], hosts, questions[i])) continue;
-    if (i < kNamesAtOnceMax) lookup.ask(names[i], questions[i]);
+    if (i >= kNamesAtOnceMax) continue;
+    if (!lookup) lookup.emplace();
+    lookup->ask(names[i], questions[i]);
   }
   const auto open = [&] {
     const auto asked = std::span(questions).first(std::min(questions.size(), kNamesAtOnceMax));
     return std::ranges::any_of(asked, [](const Question& question) { return !question.done; });
   };
   while (open() && clock.monotonic() < deadline) {
-    lookup.turn();
+    lookup->turn();
     if (open() && !co_await clock.sleep_for(kTurn)) break;
   }
   std::vector<Addresses> answers;
@@ -159,4 +163,4 @@ Task<std::vector<Addresses>> resolve(Clock& clock, std::vector<std::string> name
   co_return answers;
 }
 
-}  // namespace amdahl::launch
+}  // namespace amdahl

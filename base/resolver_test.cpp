@@ -1,4 +1,4 @@
-#include "runtime/launch/resolver.hpp"
+#include "base/resolver.hpp"
 
 #include <boost/asio/io_context.hpp>
 #include <catch2/catch.hpp>
@@ -6,7 +6,6 @@
 #include "base/task_group.hpp"
 
 using namespace amdahl;
-using namespace amdahl::launch;
 using namespace std::chrono_literals;
 
 TEST_CASE("find_in_hosts reads a hosts file") {
