@@ -16,7 +16,8 @@
             break
 
 `save()` returns when every tensor is copied, those on the CPU too: they may change at once. Where
-checkpoints go is said by AMDAHL_CHECKPOINT_URI (a path or file:///path), or by `Checkpointer(uri)`.
+checkpoints go is said by AMDAHL_CHECKPOINT_URI, or by `Checkpointer(uri)`: /path, file:///path,
+gs://bucket/path or s3://bucket/path.
 All ranks call `save()`; each gives what is its own (see `Checkpointer`). Nothing here is pickle.
 """
 

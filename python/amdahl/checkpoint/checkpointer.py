@@ -183,7 +183,7 @@ class Checkpointer:
 
     def close(self, seconds: float = CLOSE_SECONDS) -> None:
         """Waits for what is under way, then lets go of memory and threads."""
-        if self._pid != os.getpid():
+        if self._pid != os.getpid() or not self._session.is_open:
             return
         try:
             self.wait(seconds)

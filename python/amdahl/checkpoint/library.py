@@ -86,6 +86,10 @@ class Session:
         if not self._handle:
             raise self._error()
 
+    @property
+    def is_open(self) -> bool:
+        return bool(self._handle)
+
     def close(self) -> None:
         handle, self._handle = self._handle, None
         if handle:
