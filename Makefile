@@ -9,6 +9,7 @@ T ?= 60
 SEQUENCES ?= 2000
 SEED ?= 1
 SEEDS ?= 1000
+KILLS ?= 1000
 JOBS ?= $(shell nproc)
 SPACE := $(subst ,, )
 export NINJA_STATUS ?= [%f/%t, %es]$(SPACE)
@@ -79,6 +80,13 @@ bench-reports: setup ## 5,000 pods that report to the operator every five second
 .PHONY: bench-kernels
 bench-kernels: setup ## only kernels/, beside ISA-L, zstd and memcpy
 	@python3 tests/bench/kernels_run.py $(BENCH_KERNELS_ARGS)
+
+.PHONY: kill-checkpoints
+kill-checkpoints: setup build/release/build.ninja ## SIGKILL in the middle of saves, KILLS times
+	@ninja -C build/release -j$(JOBS) checkpoint_victim
+	@AMDAHL_KILLS=$(KILLS) AMDAHL_SEED=$(SEED) \
+	  AMDAHL_VICTIM=build/release/tests/checkpoint/checkpoint_victim \
+	  python3 tests/checkpoint/test_sigkill.py
 
 .PHONY: bench-operator
 bench-operator: setup ## the operator beside Kubeflow, Volcano and batch/v1 Jobs (25 min)

@@ -37,10 +37,12 @@ set(CMAKE_CXX_COMPILE_OPTIONS_USE_PCH -Xclang -include-pch -Xclang <PCH_FILE>)
 add_library(amdahl_options INTERFACE)
 target_compile_features(amdahl_options INTERFACE cxx_std_23)
 target_include_directories(amdahl_options INTERFACE ${CMAKE_SOURCE_DIR})
+# -fPIC and not -fPIE: the same archives make programs and libamdahl-checkpoint.so, and a linker
+# takes back what position independence costs a program.
 target_compile_options(amdahl_options INTERFACE
   -Wall -Wextra -Wpedantic -Werror -Wshadow -Wnon-virtual-dtor -Woverloaded-virtual
   -Wimplicit-fallthrough -Wunused-result
-  -fPIE -fstack-protector-strong -Xclang -fno-pch-timestamp
+  -fPIC -fstack-protector-strong -Xclang -fno-pch-timestamp
   $<$<CONFIG:Debug>:-O0 -gline-tables-only -fno-omit-frame-pointer>
   $<$<CONFIG:Release>:-O2 -U_FORTIFY_SOURCE -D_FORTIFY_SOURCE=2>)
 target_compile_definitions(amdahl_options INTERFACE

@@ -62,7 +62,8 @@ class Judge {
   }
 
   bool is_over(const SaveKey& key) const {
-    if (saves_.contains(key.step)) return true;  // committed, or another one was
+    const auto committed = saves_.find(key.step);
+    if (committed != saves_.end() && committed->second == key.save_id) return true;
     const SavesKnown& known = input_.saves;
     if (known.attempt.empty() || !is_save_of(known.attempt, key)) return known.alone;
     // A rank saves one step after another, and all ranks had written that one.

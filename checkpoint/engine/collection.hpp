@@ -20,8 +20,8 @@ namespace amdahl::checkpoint {
 struct SavesKnown {
   std::string attempt = {};          // ours, or empty
   std::int64_t committed_step = -1;  // the newest that our attempt has committed
-  // No other attempt is alive: whoever starts attempts says so. Else saves of others stay, but for
-  // those that lost: their step has a manifest, so theirs can no longer be created.
+  // No other attempt is alive: whoever starts attempts says so. Else saves of others stay, even
+  // when another one has their step: its manifest may be deleted, and theirs then be created.
   bool alone = false;
 };
 

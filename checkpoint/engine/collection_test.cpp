@@ -76,7 +76,9 @@ TEST_CASE("Collection leaves saves that may still be committed") {
   const std::string ours = save_id(kAttempt, 5, 1);
   const std::vector<Row> rows = {
       {"nothing is known", save_id("b", 5, 0), 5, {}, false},
-      {"lost to another save", save_id("b", 10, 0), 10, {}, true},
+      {"lost, but who knows when it looks", save_id("b", 10, 0), 10, {}, false},
+      {"lost, and ended", save_id("b", 10, 0), 10, {kAttempt, 10, true}, true},
+      {"ours, of the same step", save_id(kAttempt, 10, 1), 10, {kAttempt, 10, false}, true},
       {"another attempt, somewhere", save_id("b", 5, 0), 5, {kAttempt, 10, false}, false},
       {"another attempt, ended", save_id("b", 5, 0), 5, {kAttempt, 10, true}, true},
       {"another attempt, ended, newer", save_id("b", 50, 0), 50, {kAttempt, 10, true}, true},

@@ -132,6 +132,12 @@ Result<Checkpoint> Committer::commit(const CommitJob& job, const StoreCall& call
   TRY(Checkpoint checkpoint, prepare(job, call));
   TRY(check_objects(checkpoint, call));
   TRY(checkpoint.manifest, create(job, checkpoint.manifest, call));
+  // This process may have stood still since it looked, while somebody who took it for dead cleaned
+  // up after it. Then this is no checkpoint, and must not stay.
+  if (const auto lost = check_objects(checkpoint, call); !lost && is_damage(lost.error().code)) {
+    TRY(store_.remove(manifest_name(job.save.step), call));
+    return fail(Errc::kGone, "commit step {}: taken back: {}", job.save.step, lost.error().context);
+  }
   return checkpoint;
 }
 

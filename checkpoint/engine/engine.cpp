@@ -19,6 +19,8 @@ Result<void> check_options(const EngineOptions& options) {
     return bad(fmt::format("rank {} of {}", who.rank, who.world_size));
   if (options.deltas && who.world_size > 1)
     return bad("deltas are for jobs with one rank: ranks cannot tell whether they have one parent");
+  if (options.deltas && !options.alone)
+    return bad("deltas are not for several attempts at once: a parent may be gone at the commit");
   if (options.full_every < 1 || options.full_every > kChainMax)
     return bad(fmt::format("full_every is 1 to {}", kChainMax));
   return {};

@@ -14,7 +14,11 @@ constexpr std::int64_t kSharedColumns = 50;
 std::string random_bytes(std::uint64_t seed, std::int64_t bytes) {
   Rng rng(seed);
   std::string text;
-  for (std::int64_t i = 0; i < bytes; ++i) text += static_cast<char>(rng.below(256));
+  while (std::cmp_less(text.size(), bytes)) {
+    const std::uint64_t bits = rng.next();
+    text.append(reinterpret_cast<const char*>(&bits), sizeof(bits));
+  }
+  text.resize(static_cast<std::size_t>(bytes));
   return text;
 }
 
@@ -54,12 +58,12 @@ TestState state_at(std::int64_t step, std::int32_t rank, std::int32_t world_size
   TestState state;
   const std::string own = "rank" + std::to_string(rank) + ".";
   const auto seed = static_cast<std::uint64_t>(step * 1000 + rank);
-  state.add({.name = own + "weight", .dtype = Dtype::kF32, .shape = {17, 40}},
-            random_bytes(seed + 1, 17 * 40 * 4));
-  state.add({.name = own + "half", .dtype = Dtype::kBf16, .shape = {1500}}, weights(step, 1500));
+  state.add({.name = own + "weight", .dtype = Dtype::kF32, .shape = {9, 30}},
+            random_bytes(seed + 1, 9 * 30 * 4));
+  state.add({.name = own + "half", .dtype = Dtype::kBf16, .shape = {600}}, weights(step, 600));
   state.add({.name = own + "counter", .dtype = Dtype::kI64}, random_bytes(seed + 2, 8));
-  state.add({.name = own + "frozen", .dtype = Dtype::kU8, .shape = {900}, .frozen = true},
-            random_bytes(static_cast<std::uint64_t>(rank), 900));
+  state.add({.name = own + "frozen", .dtype = Dtype::kU8, .shape = {700}, .frozen = true},
+            random_bytes(static_cast<std::uint64_t>(rank), 700));
   state.add({.name = own + "nothing", .dtype = Dtype::kF16, .shape = {0, 3}}, "");
   const std::int64_t begin = first_row(rank, world_size);
   const std::int64_t rows = first_row(rank + 1, world_size) - begin;
@@ -86,7 +90,7 @@ RankIdentity identity(std::string attempt, std::int32_t rank, std::int32_t world
 }
 
 EngineOptions small_options(RankIdentity who) {
-  EngineOptions options{.who = std::move(who), .plan = {.part_bytes = 2800, .chunk_bytes = 512}};
+  EngineOptions options{.who = std::move(who), .plan = {.part_bytes = 1500, .chunk_bytes = 512}};
   options.copy_threads = 1;
   options.upload_threads = 1;
   options.save_deadline = std::chrono::seconds(30);

@@ -1,0 +1,244 @@
+"""Saves and loads of one process."""
+
+from __future__ import annotations
+
+import atexit
+import ctypes
+import dataclasses
+import json
+import os
+import secrets
+import sys
+import warnings
+import weakref
+
+from amdahl import job
+from amdahl.checkpoint import library, tensors, tree
+
+CLOSE_SECONDS = 600.0  # a process that ends waits so long for what it has copied
+
+
+@dataclasses.dataclass
+class Loaded:
+    """A checkpoint in memory."""
+
+    step: int
+    state: object
+    metrics: dict
+    passed_over: list  # newer ones that were damaged: {"step": .., "why": ..}
+
+
+class Checkpointer:
+    """Checkpoints below one prefix.
+
+    Every rank calls `save()` with the same step. Of a state that all ranks have alike, rank 0 gives
+    all and the others what is theirs alone (generators, data loaders); of a tensor that is cut
+    across ranks each gives a `Shard`. `frozen` says of a tensor's name that it does not change:
+    it is stored once. What it says is checked by checksum at every save, and never trusted.
+    Options are those of checkpoint/engine/session_options.hpp: `keepLast=2, arenaBytes=...`.
+    """
+
+    def __init__(self, uri: str | None = None, *, job_uid: str | None = None,
+                 rank: int | None = None, world_size: int | None = None,
+                 attempt: str | None = None, frozen=None, **options) -> None:
+        env = os.environ
+        uri = uri or env.get("AMDAHL_CHECKPOINT_URI")
+        if not uri:
+            raise ValueError("where to? Give a uri, or set AMDAHL_CHECKPOINT_URI")
+        self.uri = os.path.abspath(uri) if "://" not in uri else uri
+        self.rank = _number(rank, "RANK", 0)
+        self.world_size = _number(world_size, "WORLD_SIZE", 1)
+        given = {"uri": self.uri, "rank": self.rank, "worldSize": self.world_size,
+                 "jobUid": job_uid or env.get("AMDAHL_JOB_UID") or "local",
+                 "attempt": attempt or env.get("AMDAHL_ATTEMPT_ID") or self._attempt(),
+                 "job": env.get("AMDAHL_JOB", "")}
+        if env.get("AMDAHL_ARENA_BYTES", "").isdecimal():
+            given["arenaBytes"] = int(env["AMDAHL_ARENA_BYTES"])
+        if env.get("AMDAHL_ARENA_PATH"):
+            given["arenaPath"] = env["AMDAHL_ARENA_PATH"]
+        given.update({key: int(value) if isinstance(value, bool) else value
+                      for key, value in options.items()})
+        self._session = library.Session({key: v for key, v in given.items() if v != ""})
+        self._frozen = _predicate(frozen)
+        self._described: list | None = None
+        self._reported: int | None = None
+        self._pid = os.getpid()
+        atexit.register(_close, weakref.ref(self))
+
+    def save(self, state: object, step: int, *, metrics: dict | None = None,
+             patience: float = 0.0) -> bool:
+        """Copies the state and returns; False: skipped, earlier saves are still being written."""
+        self._check_process()
+        prefix = f"rank{self.rank}/" if self.rank else ""
+        flat = tree.Flattener(prefix, self._frozen)
+        text = json.dumps(flat.value(state, ""), ensure_ascii=False).encode()
+        if flat.specs != self._described:
+            self._session.done("describe", json.dumps(flat.specs, ensure_ascii=False).encode())
+            self._described = flat.specs
+        values = {str(name): repr(float(value)) for name, value in (metrics or {}).items()}
+        places = library.addresses(flat.addresses)
+        request = library.SaveRequest(
+            step=int(step), state=text, metrics=json.dumps(values).encode(),
+            patience_ms=int(patience * 1000), tensors=ctypes.addressof(places),
+            count=len(flat.addresses))
+        try:
+            self._session.done("save", request)
+        except library.CheckpointError as error:
+            if error.code != "throttled":
+                raise
+            return False
+        finally:
+            self.report()
+        return True
+
+    def wait(self, seconds: float = 1800.0) -> None:
+        """Until all saves so far are committed; raises if the newest could not be."""
+        self._check_process()
+        try:
+            self._session.done("wait", int(seconds * 1000))
+        finally:
+            self.report()
+
+    def load(self, step: int | None = None, *, as_numpy: bool = False,
+             slices: dict | None = None) -> Loaded | None:
+        """A step, or the newest that is sound; nothing when there is none.
+
+        A rank gets the state that it saved, or that of rank 0 if it saved none. `slices` has for
+        names of tensors (offset, shape) of the part that is wanted; others are loaded whole.
+        """
+        self._check_process()
+        passed: list = []
+        before = -1
+        while True:
+            found = self._session.text("open_step", -1 if step is None else step, before)
+            if found is None:
+                if passed:
+                    raise library.CheckpointError("corrupt", f"no checkpoint loads: {passed}")
+                return None
+            passed += found["passedOver"]
+            try:
+                return self._read(found, passed, as_numpy, slices or {})
+            except library.CheckpointError as error:
+                if step is not None or error.code not in ("corrupt", "not_found"):
+                    raise
+                passed.append({"step": found["step"], "why": str(error)})
+                warnings.warn(f"checkpoint of step {found['step']} is damaged: {error}",
+                              RuntimeWarning, stacklevel=2)
+                before = found["step"]
+
+    def _read(self, found: dict, passed: list, as_numpy: bool, slices: dict) -> Loaded:
+        state = found.get("rankState")
+        state = found["state"] if state is None else state
+        infos = {info["name"]: info for info in found["tensors"]}
+        wanted, places, loaded = [], [], {}
+        for name in tree.tensor_names(state):
+            offset, shape = slices.get(name, (None, infos[name]["shape"]))
+            one = {"name": name, "dtype": infos[name]["dtype"], "shape": list(shape)}
+            if offset is not None:
+                one["offset"] = list(offset)
+            wanted.append(one)
+            if as_numpy or tree.NUMPY in name:
+                loaded[name] = tensors.empty_numpy(one["dtype"], one["shape"])
+                places.append(tensors.numpy_address(loaded[name]))
+            else:
+                loaded[name] = tensors.empty_torch(one["dtype"], one["shape"])
+                places.append(loaded[name].data_ptr())
+        self._session.done("load", json.dumps(wanted, ensure_ascii=False).encode(),
+                           library.addresses(places), len(places))
+        return Loaded(step=found["step"], state=tree.restored(state, loaded),
+                      metrics={k: float(v) for k, v in found["metrics"].items()},
+                      passed_over=passed)
+
+    def status(self) -> dict:
+        return self._session.text("status")
+
+    def list(self) -> list:
+        """Committed checkpoints, newest first."""
+        return self._session.text("list")
+
+    def verify(self, step: int) -> dict:
+        """Reads every chunk of a checkpoint; "bad" has what is damaged."""
+        return self._session.text("verify", step)
+
+    def collect(self, dry_run: bool = True) -> dict:
+        """What retention would delete, or has deleted."""
+        return self._session.text("collect", int(dry_run))
+
+    def export(self, step: int, path: str) -> None:
+        """All tensors, whole, as one safetensors file."""
+        self._session.done("export", step, os.fsencode(path))
+
+    def pin(self, step: int, pinned: bool = True) -> None:
+        self._session.done("pin", step, int(pinned))
+
+    def report(self) -> None:
+        """Tells the launcher of a commit it has not heard of."""
+        if self.rank:
+            return
+        status = self.status()
+        step = status.get("committedStep")
+        if step is not None and step != self._reported:
+            self._reported = step
+            job.committed(step, self.uri, status["committedBytes"])
+
+    def close(self, seconds: float = CLOSE_SECONDS) -> None:
+        """Waits for what is under way, then lets go of memory and threads."""
+        if self._pid != os.getpid() or not self._session.is_open:
+            return
+        try:
+            self.wait(seconds)
+        finally:
+            self._session.close()
+
+    def __enter__(self) -> "Checkpointer":
+        return self
+
+    def __exit__(self, kind, error, trace) -> None:
+        self.close()
+
+    def _check_process(self) -> None:
+        if self._pid != os.getpid():
+            raise library.CheckpointError("invalid", "made by another process: after a fork, make "
+                                          "a Checkpointer of its own")
+
+    def _attempt(self) -> str:
+        """One id for all ranks of this start, which is how they agree on the names of a save."""
+        if self.world_size == 1:
+            return secrets.token_hex(16)
+        env = os.environ
+        if env.get("AMDAHL_JOB_UID") and env.get("AMDAHL_ATTEMPT"):  # both the operator's
+            again = env.get("TORCHELASTIC_RESTART_COUNT", "0")
+            return f"{env['AMDAHL_JOB_UID']}/{env['AMDAHL_ATTEMPT']}/{again}"
+        torch = sys.modules.get("torch")
+        if torch is None or not torch.distributed.is_initialized():
+            raise ValueError("several ranks need one attempt id: set AMDAHL_ATTEMPT_ID to the same "
+                             "random text on all, or initialise torch.distributed before")
+        shared = [secrets.token_hex(16)]
+        torch.distributed.broadcast_object_list(shared, src=0)
+        return shared[0]
+
+
+def _number(given: int | None, variable: str, otherwise: int) -> int:
+    if given is not None:
+        return given
+    text = os.environ.get(variable, "")
+    return int(text) if text.isdecimal() else otherwise
+
+
+def _predicate(frozen):
+    if frozen is None:
+        return lambda name: False
+    if callable(frozen):
+        return frozen
+    names = frozenset(frozen)
+    return lambda name: name in names
+
+
+def _close(reference) -> None:
+    checkpointer = reference()
+    if checkpointer is None:
+        return
+    try:
+        checkpointer.close()
+    except library.CheckpointError as error:
+        print(f"amdahl: a checkpoint was not committed: {error}", file=sys.stderr)

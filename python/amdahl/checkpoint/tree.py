@@ -1,0 +1,179 @@
+"""A state as JSON and tensors, and back: nested dicts, lists and tuples with plain values in them.
+
+The words for what JSON lacks ($float, $tuple, $map, ...) are those of the format's page. There is
+no pickle: an object of any other type is refused, with its place in the tree.
+"""
+
+from __future__ import annotations
+
+import base64
+import dataclasses
+import hashlib
+import sys
+
+from amdahl.checkpoint import tensors
+
+NAME_MAX = 512  # bytes of a tensor's name
+NUMPY = "numpy/"  # begins the names of arrays, so that they come back as such
+INT_MIN, INT_MAX = -(2**63), 2**63 - 1
+
+
+@dataclasses.dataclass
+class Shard:
+    """A part of a tensor whose other parts other ranks save: where it begins in the whole."""
+
+    tensor: object
+    global_shape: tuple
+    offset: tuple
+
+
+class Flattener:
+    """One pass over a state: `json`, and for each tensor its description, address and owner."""
+
+    def __init__(self, prefix: str = "", frozen=lambda name: False) -> None:
+        self._prefix = prefix
+        self._frozen = frozen
+        self._names: set = set()
+        self._seen: dict = {}
+        self.specs: list = []
+        self.addresses: list = []
+        self.keep: list = []  # copies that must live until they were copied again
+
+    def value(self, value: object, path: str) -> object:
+        kind = type(value)
+        if kind is dict or isinstance(value, dict):
+            return self._dict(value, path)
+        if tensors.is_torch(value):
+            return self._torch(value, path, None)
+        if value is None or kind is bool or kind is str:
+            return value
+        if kind is int:
+            return value if INT_MIN <= value <= INT_MAX else {"$int": str(value)}
+        if kind is float:
+            return {"$float": repr(value)}
+        if kind is list:
+            return [self.value(item, f"{path}.{i}" if path else str(i))
+                    for i, item in enumerate(value)]
+        return self._rare(value, path)
+
+    def _rare(self, value: object, path: str) -> object:
+        if isinstance(value, Shard):
+            return self._shard(value, path)
+        if tensors.is_numpy(value):
+            return self._numpy(value, path, None)
+        if isinstance(value, tuple):
+            return {"$tuple": [self.value(item, f"{path}.{i}" if path else str(i))
+                               for i, item in enumerate(value)]}
+        if isinstance(value, (bytes, bytearray)):
+            return {"$bytes": base64.b64encode(value).decode()}
+        numpy = sys.modules.get("numpy")
+        if numpy is not None and isinstance(value, numpy.generic):
+            return self.value(value.item(), path)
+        for plain in (str, bool, int, float, list):  # and what is derived from them
+            if isinstance(value, plain):
+                return self.value(plain(value), path)
+        raise TypeError(f"{path or 'the state'}: a {type(value).__qualname__} cannot be saved; "
+                        "tensors, numbers, text, bytes, None, dicts, lists and tuples can")
+
+    def _dict(self, value: dict, path: str) -> object:
+        if all(type(key) is str and not key.startswith("$") for key in value):
+            return {key: self.value(item, f"{path}.{key}" if path else key)
+                    for key, item in value.items()}
+        pairs = []
+        for key, item in value.items():
+            if isinstance(key, (dict, list)) or tensors.is_torch(key):
+                raise TypeError(f"{path}: a {type(key).__qualname__} cannot be a key")
+            pairs.append([self.value(key, f"{path}.key"),
+                          self.value(item, f"{path}.{key}" if path else str(key))])
+        return {"$map": pairs}
+
+    def _shard(self, shard: Shard, path: str) -> object:
+        if tensors.is_torch(shard.tensor):
+            return self._torch(shard.tensor, path, shard)
+        if tensors.is_numpy(shard.tensor):
+            return self._numpy(shard.tensor, path, shard)
+        raise TypeError(f"{path}: a shard of no tensor")
+
+    def _torch(self, tensor, path: str, shard: Shard | None) -> object:
+        dtype = tensors.torch_dtype(tensor, path)
+        plain = tensors.torch_plain(tensor, path)
+        if plain is not tensor:
+            self.keep.append(plain)
+        return self._add(path, dtype, list(plain.shape), plain.data_ptr(), shard)
+
+    def _numpy(self, array, path: str, shard: Shard | None) -> object:
+        plain = tensors.numpy_plain(array, path)
+        self.keep.append(plain)
+        return self._add(NUMPY + path, tensors.NUMPY_DTYPES[plain.dtype.name], list(plain.shape),
+                         tensors.numpy_address(plain), shard)
+
+    def _add(self, path: str, dtype: str, shape: list, address: int, shard: Shard | None) -> object:
+        # Two names of one memory stay one tensor, and come back as one.
+        key = (address, dtype, tuple(shape), shard is None) if address else None
+        if key in self._seen:
+            return {"$tensor": self._seen[key]}
+        name = self._name(path, shard)
+        spec = {"name": name, "dtype": dtype, "shape": shape}
+        if shard is not None:
+            spec["globalShape"] = list(shard.global_shape)
+            spec["offset"] = list(shard.offset)
+        if self._frozen(name):
+            spec["frozen"] = 1
+        self.specs.append(spec)
+        self.addresses.append(address)
+        if key is not None:
+            self._seen[key] = name
+        return {"$tensor": name}
+
+    def _name(self, path: str, shard: Shard | None) -> str:
+        name = path or "state"
+        if shard is None:
+            name = self._prefix + name
+        if len(name.encode()) > NAME_MAX - 8 or not name.isprintable():
+            name = name[:40].encode("ascii", "replace").decode() + "." + \
+                hashlib.sha256(name.encode("utf-8", "surrogatepass")).hexdigest()
+        unique, number = name, 1
+        while unique in self._names:
+            number += 1
+            unique = f"{name}#{number}"
+        self._names.add(unique)
+        return unique
+
+
+def tensor_names(tree: object, found: dict | None = None) -> dict:
+    """Names of the tensors that a tree refers to, in its order."""
+    found = {} if found is None else found
+    if isinstance(tree, dict):
+        name = tree.get("$tensor")
+        if name is not None:
+            found[name] = True
+        else:
+            for item in tree.values():
+                tensor_names(item, found)
+    elif isinstance(tree, list):
+        for item in tree:
+            tensor_names(item, found)
+    return found
+
+
+def restored(tree: object, loaded: dict) -> object:
+    """The state again, with the tensors that were loaded in their places."""
+    if isinstance(tree, list):
+        return [restored(item, loaded) for item in tree]
+    if not isinstance(tree, dict):
+        return tree
+    if len(tree) == 1:
+        word, value = next(iter(tree.items()))
+        if word == "$tensor":
+            return loaded[value]
+        if word == "$float":
+            return float(value)
+        if word == "$int":
+            return int(value)
+        if word == "$bytes":
+            return base64.b64decode(value)
+        if word == "$tuple":
+            return tuple(restored(item, loaded) for item in value)
+        if word == "$map":
+            return {restored(key, loaded): restored(item, loaded) for key, item in value}
+    return {key: restored(item, loaded) for key, item in tree.items()}
