@@ -50,10 +50,9 @@ std::string checkpoint_text(const JobSeen& seen) {
   if (last.committed_at) text += fmt::format(", committed {} ago", ago(seen, last.committed_at));
   text += status->verified_at ? ", verified" : ", not verified";
   if (!last.uri.empty()) text += ", " + one_line(last.uri);
-  if (status->stall_seconds)
-    text += fmt::format(", training stood still {:.2g} s for it", *status->stall_seconds);
+  if (status->stall_seconds) text += fmt::format(", stall {:.2g} s", *status->stall_seconds);
   if (status->predicted_pause_seconds)
-    text += fmt::format(", a pause would take {:.2g} s", *status->predicted_pause_seconds);
+    text += fmt::format(", a pause takes {:.2g} s", *status->predicted_pause_seconds);
   if (status->failed_saves > 0) text += fmt::format(", {} saves failed", status->failed_saves);
   return text;
 }

@@ -61,7 +61,7 @@ Gang:         Torchrun, 2 pods, 16 GPUs, queue default
 Workers:      1 of 2 ready, 2 running, 2 with a node, 2 created
 Progress:     step 1200 of 5000 (24%), 0.52 s a step, about 33m left
 Metrics:      loss 2.31, lr 1e-4
-Checkpoint:   step 1100, committed 3m ago, not verified, training stood still 0.25 s for it, a pause would take 4.5 s
+Checkpoint:   step 1100, committed 3m ago, not verified, stall 0.25 s, a pause takes 4.5 s
 Budgets:      failures 1 of 3, disruptions 0 of 50, pauses 2
 GPU-seconds: 10000 held, 75% useful
   productive   7500   75%
