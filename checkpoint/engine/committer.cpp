@@ -5,6 +5,7 @@
 #include <utility>
 #include <vector>
 
+#include "checkpoint/engine/workers.hpp"
 #include "checkpoint/format/verify.hpp"
 
 namespace amdahl::checkpoint {
@@ -70,6 +71,22 @@ Result<void> Committer::check_objects(const Checkpoint& checkpoint, const StoreC
   return {};
 }
 
+Result<std::vector<ReadReceipt>> Committer::read_receipts(const CommitJob& job,
+                                                          const StoreCall& call) {
+  std::vector<ReadReceipt> receipts(static_cast<std::size_t>(job.world_size));
+  const int readers = job.world_size > 1 ? kReceiptReadersMax : 1;
+  TRY(run_on_workers(receipts.size(), readers, [&](std::size_t rank) -> Result<void> {
+    const std::string name = write_name({.kind = ObjectKind::kReceipt,
+                                         .step = job.save.step,
+                                         .save_id = job.save.save_id,
+                                         .rank = static_cast<std::int32_t>(rank)});
+    TRY(const std::string text, read_whole(store_, name, kReceiptBytesMax, call));
+    TRY(receipts[rank], read_receipt(name, text));
+    return {};
+  }));
+  return receipts;
+}
+
 Result<Checkpoint> Committer::prepare(const CommitJob& job, const StoreCall& call) {
   ReadManifest draft;
   Manifest& manifest = draft.manifest;
@@ -80,15 +97,7 @@ Result<Checkpoint> Committer::prepare(const CommitJob& job, const StoreCall& cal
   manifest.image_digest = job.image_digest;
   manifest.metrics = job.metrics;
   Checkpoint checkpoint;
-  for (std::int32_t rank = 0; rank < job.world_size; ++rank) {
-    const std::string name = write_name({.kind = ObjectKind::kReceipt,
-                                         .step = job.save.step,
-                                         .save_id = job.save.save_id,
-                                         .rank = rank});
-    TRY(const std::string text, read_whole(store_, name, kReceiptBytesMax, call));
-    TRY(ReadReceipt receipt, read_receipt(name, text));
-    checkpoint.receipts.push_back(std::move(receipt));
-  }
+  TRY(checkpoint.receipts, read_receipts(job, call));
   refer_to(checkpoint.receipts, manifest);
   if (job.parent) {
     TRY(const Chain parents, fetch_chain(store_, *job.parent, call));

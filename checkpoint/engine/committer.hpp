@@ -12,6 +12,7 @@
 #include <map>
 #include <optional>
 #include <string>
+#include <vector>
 
 #include "base/clock.hpp"
 #include "checkpoint/engine/catalog.hpp"
@@ -44,6 +45,7 @@ class Committer {
 
  private:
   Result<void> await_receipts(const CommitJob& job, const StoreCall& call);
+  Result<std::vector<ReadReceipt>> read_receipts(const CommitJob& job, const StoreCall& call);
   Result<Checkpoint> prepare(const CommitJob& job, const StoreCall& call);
   Result<void> check_objects(const Checkpoint& checkpoint, const StoreCall& call);
   Result<ReadManifest> create(const CommitJob& job, const ReadManifest& manifest,

@@ -154,6 +154,9 @@ Result<void> Engine::save(const SaveRequest& request) {
   if (request.specs.size() != request.tensors.size() || request.step < 0 || request.step > kStepMax)
     return fail(Errc::kInvalid, "save: step {} with {} tensors and {} addresses", request.step,
                 request.specs.size(), request.tensors.size());
+  if (request.step <= last_step_)
+    return fail(Errc::kInvalid, "save step {}: step {} was saved before it, and steps must grow",
+                request.step, last_step_);
   const Monotonic begin = clock_.monotonic();
   const auto take = [&]() -> Result<Job> {
     for (;;) {
@@ -169,6 +172,7 @@ Result<void> Engine::save(const SaveRequest& request) {
     if (job.error().code == Errc::kThrottled) ++status_.skipped;
     return wrap(std::move(job).error(), "save step {}", request.step);
   }
+  last_step_ = request.step;
   job->state = request.state;
   job->metrics = request.metrics;
   {

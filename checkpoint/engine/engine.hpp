@@ -69,8 +69,9 @@ class Engine {
                                               EngineOptions options);
   ~Engine();
 
-  // Returns when every byte is copied. kThrottled: earlier snapshots are still being written, this
-  // one was skipped. kTooLarge: the arena is too small; the text has the bytes needed.
+  // Returns when every byte is copied. Steps grow; a step is saved once, whatever became of it, so
+  // that no name is used for other bytes. kThrottled: earlier snapshots are still being written,
+  // this one was skipped. kTooLarge: the arena is too small; the text has the bytes needed.
   Result<void> save(const SaveRequest& request);
   // Until all saves so far have ended. The error of the newest, if it failed; kTimeout.
   Result<void> wait(std::chrono::nanoseconds patience);
@@ -134,6 +135,7 @@ class Engine {
   std::uint64_t planned_version_ = 0;  // of frozen_
   std::shared_ptr<const SnapshotPlan> plan_;
   std::shared_ptr<ArenaSpace> space_;
+  std::int64_t last_step_ = -1;  // that was copied
   // Of the thread that writes.
   Saver saver_;
   Committer committer_;

@@ -161,6 +161,44 @@ TEST_CASE("Engine refuses a state that does not fit, with the bytes it needs") {
   CHECK(failed.error().context.find(std::to_string((*plan)->memory_bytes)) != std::string::npos);
 }
 
+TEST_CASE("Engine saves a step once") {
+  World world;
+  const auto engine = world.open(small_options(identity("a")));
+  check_ok(save_step(*engine, 5));
+  const auto before = world.store.objects();
+  CHECK(save_step(*engine, 5).error().code == Errc::kInvalid);
+  CHECK(save_step(*engine, 4).error().code == Errc::kInvalid);
+  CHECK(world.store.objects() == before);
+  check_ok(save_step(*engine, 6));
+}
+
+TEST_CASE("Engine finds tensors that do not change, and that change after all") {
+  World world;
+  EngineOptions options = small_options(identity("a"));
+  options.plan = {};  // chunks of 1 MiB
+  const auto engine = world.open(std::move(options));
+  std::string large(20U << 20U, 'a');
+  std::string small = "0";
+  const std::vector<TensorSpec> specs = {
+      {.name = "large", .dtype = Dtype::kU8, .shape = {static_cast<std::int64_t>(large.size())}},
+      {.name = "small", .dtype = Dtype::kU8, .shape = {1}}};
+  const std::vector<const std::byte*> pointers = {bytes_of(large).data(), bytes_of(small).data()};
+  std::vector<std::int64_t> uploaded;
+  for (std::int64_t step = 1; step <= 7; ++step) {
+    if (step == 6) large[5'000'000] = 'b';
+    small[0] = static_cast<char>('0' + step);
+    check_ok(engine->save({.step = step, .specs = specs, .tensors = pointers}));
+    check_ok(engine->wait(std::chrono::minutes(1)));
+    uploaded.push_back(engine->status().last.uploaded_bytes);
+    const auto loaded = test::load_all(world.store, *fetch_chain(world.store, step, {}));
+    CHECK((loaded->at("large") == large && loaded->at("small") == small));
+  }
+  // Three times seen, then once as a blob, then not at all, until it moves.
+  for (const int whole : {0, 1, 2, 3, 5, 6})
+    CHECK(uploaded[static_cast<std::size_t>(whole)] > 1'000'000);
+  CHECK(uploaded[4] < 10'000);
+}
+
 TEST_CASE("Engine checks its options") {
   World world;
   const auto code = [&](EngineOptions options) {

@@ -1,11 +1,12 @@
 // A store whose n-th call goes wrong: it fails, its answer is lost, the process ends before or
 // after it, or somebody else does something first. Every call of a run gets its turn.
 //
-// Thread: calls of one run come one after another. A process that ended gets kCancelled from then
+// Thread: any; calls go through one after another. A process that ended gets kCancelled from then
 // on and can do nothing more to the store. For tests only.
 #pragma once
 
 #include <functional>
+#include <mutex>
 #include <string>
 
 #include "checkpoint/store/store.hpp"
@@ -50,6 +51,7 @@ class FaultyStore final : public Store {
  private:
   template <class T, class Call>
   Result<T> through(std::string_view name, const Call& call) {
+    const std::scoped_lock lock(mutex_);  // receipts are read side by side
     if (ended_) return fail(Errc::kCancelled, "{}: the process has ended", name);
     if (++calls_ != at_ || fault_ == Fault::kNone) return call();
     switch (fault_) {
@@ -74,6 +76,7 @@ class FaultyStore final : public Store {
   Fault fault_;
   int at_;
   std::function<void()> meddle_;
+  std::mutex mutex_;
   int calls_ = 0;
   bool ended_ = false;
 };

@@ -109,7 +109,8 @@ class Flattener:
 
     def _add(self, path: str, dtype: str, shape: list, address: int, shard: Shard | None) -> object:
         # Two names of one memory stay one tensor, and come back as one.
-        key = (address, dtype, tuple(shape), shard is None) if address else None
+        where = None if shard is None else tuple(shard.offset)
+        key = (address, dtype, tuple(shape), where) if address else None
         if key in self._seen:
             return {"$tensor": self._seen[key]}
         name = self._name(path, shard)
