@@ -1,5 +1,6 @@
 // Carries out plans: ordered steps, stop at the first error, at most one status.
 
+#include "base/json_decode.hpp"
 #include "base/json_encode.hpp"
 #include "operator/api/names.hpp"
 #include "operator/training/parallel.hpp"
@@ -42,6 +43,19 @@ Task<Result<bool>> TrainingReconciler::confirmed(Pass pass, std::vector<std::str
     if (!found) co_return std::unexpected<Error>(std::move(found).error());
   }
   co_return false;
+}
+
+// Other acts come after a write that a stale cache cannot make: a status of its attempt, or the
+// leader's claim. The first attempt has neither, so the job is read.
+Task<Result<bool>> TrainingReconciler::still_unrecorded(Pass pass) {
+  CO_TRY(kube::Request request,
+         kube::get_request(kTrainingJobs, {.ns = pass.key.ns, .name = pass.key.name}));
+  auto found = co_await client_.send(std::move(request));
+  if (!found && found.error().code == Errc::kNotFound) co_return false;
+  if (!found) co_return std::unexpected<Error>(std::move(found).error());
+  CO_TRY(const TrainingJob live, decode<TrainingJob>(found->body));
+  co_return live.metadata.uid == pass.seen.job->metadata.uid&& live.metadata.version ==
+      pass.seen.job->metadata.version;
 }
 
 Task<Result<void>> TrainingReconciler::release_one(Pass pass, PodRelease which) {
@@ -181,6 +195,10 @@ Task<Result<Outcome>> TrainingReconciler::apply(Pass pass, Plan plan) {
                          pass.now);
   CO_TRY(const bool holds, co_await confirmed(pass, plan.confirm_absent));
   if (!holds) co_return Outcome{.requeue_after = kCacheBehind};
+  if (plan.as_if && plan.acts()) {
+    CO_TRY(const bool unrecorded, co_await still_unrecorded(pass));
+    if (!unrecorded) co_return Outcome{.requeue_after = kCacheBehind};
+  }
   CO_TRY(co_await clear(pass, plan));
   auto made = co_await make(pass, plan);
   if (!made) co_return co_await refused(pass, std::move(made).error());

@@ -41,6 +41,7 @@ class TrainingReconciler final : public controller::Reconciler {
   };
   Task<Result<controller::Outcome>> apply(Pass pass, Plan plan);
   Task<Result<bool>> confirmed(Pass pass, std::vector<std::string> names);
+  Task<Result<bool>> still_unrecorded(Pass pass);
   Task<Result<void>> clear(Pass pass, Plan& plan);
   Task<Result<void>> make(Pass pass, Plan& plan);
   Task<Result<void>> make_gang(Pass pass, Plan& plan);
