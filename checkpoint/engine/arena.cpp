@@ -26,8 +26,9 @@ std::unexpected<Error> no_memory(std::int64_t bytes, int error) {
 }
 
 // Pages are taken now, so that a limit is met here and not in the middle of a save.
-Result<void> touch(kernels::MutableBytes memory) {
-  if (::madvise(memory.data(), memory.size(), MADV_POPULATE_WRITE) == 0) return {};
+Result<void> populate(kernels::MutableBytes memory) {
+  if (memory.empty() || ::madvise(memory.data(), memory.size(), MADV_POPULATE_WRITE) == 0)
+    return {};
   if (errno != EINVAL) return no_memory(static_cast<std::int64_t>(memory.size()), errno);
   for (std::size_t at = 0; at < memory.size(); at += kArenaAlignment) {  // before Linux 5.14
     volatile std::byte& page = memory[at];
@@ -59,11 +60,19 @@ Result<Arena> Arena::create(const ArenaOptions& options) {
                        MAP_PRIVATE | MAP_ANONYMOUS | MAP_NORESERVE, -1, 0);
   if (place == MAP_FAILED) return no_memory(options.bytes, errno);
   Arena arena(Fd(), {static_cast<std::byte*>(place), size});
-  // A child of the trainer has no use for it, and large pages are asked for; both may be refused.
+  // A child of the trainer has no use for it. Large pages were tried: copies were no faster, and
+  // taking the pages was three times slower.
   (void)::madvise(place, size, MADV_DONTFORK);
-  (void)::madvise(place, size, MADV_HUGEPAGE);
-  TRY(touch(arena.memory_));
+  if (options.touch_now) TRY(arena.touch(options.bytes));
   return arena;
+}
+
+Result<void> Arena::touch(std::int64_t end) {
+  if (end <= touched_) return {};
+  TRY(populate(memory_.subspan(static_cast<std::size_t>(touched_),
+                               static_cast<std::size_t>(end - touched_))));
+  touched_ = end;
+  return {};
 }
 
 Result<Arena> Arena::mapped(Fd fd, std::int64_t bytes) {
@@ -71,7 +80,7 @@ Result<Arena> Arena::mapped(Fd fd, std::int64_t bytes) {
   void* place = ::mmap(nullptr, size, PROT_READ | PROT_WRITE, MAP_SHARED, fd.get(), 0);
   if (place == MAP_FAILED) return no_memory(bytes, errno);
   Arena arena(std::move(fd), {static_cast<std::byte*>(place), size});
-  TRY(touch(arena.memory_));
+  TRY(arena.touch(bytes));
   return arena;
 }
 
@@ -116,6 +125,7 @@ Result<ArenaSpace::Lease> ArenaSpace::take(std::int64_t bytes, std::chrono::nano
                 "{} earlier snapshots are still being written and hold the arena; save less often",
                 taken_.size());
   const std::int64_t begin = free_place(room);
+  TRY(arena_.touch(begin + room));
   const auto after = std::ranges::upper_bound(taken_, begin, {}, &Range::begin);
   taken_.insert(after, {.begin = begin, .end = begin + room});
   return Lease(shared_from_this(), begin, room);

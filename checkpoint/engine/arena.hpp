@@ -34,6 +34,7 @@ struct ArenaOptions {
   std::int64_t bytes = 0;
   ArenaKind kind = ArenaKind::kPrivate;
   std::string path = {};  // of kFile: created, and must not be there
+  bool touch_now = true;  // else what leases need, when they first need it
 };
 
 class Arena {
@@ -42,15 +43,20 @@ class Arena {
   // One that somebody else created: all of the file, under a descriptor of its own.
   static Result<Arena> adopt(int fd);
   Arena(Arena&& other) noexcept
-      : fd_(std::move(other.fd_)), memory_(std::exchange(other.memory_, {})) {}
+      : fd_(std::move(other.fd_)),
+        memory_(std::exchange(other.memory_, {})),
+        touched_(other.touched_) {}
   Arena& operator=(Arena&& other) noexcept {
     std::swap(fd_, other.fd_);
     std::swap(memory_, other.memory_);
+    std::swap(touched_, other.touched_);
     return *this;
   }
   ~Arena();
 
   kernels::MutableBytes memory() const { return memory_; }
+  // Takes the pages from the start up to `end`, unless they are.
+  Result<void> touch(std::int64_t end);
   std::int64_t bytes() const { return static_cast<std::int64_t>(memory_.size()); }
   int fd() const { return fd_.get(); }  // -1: private
 
@@ -60,6 +66,7 @@ class Arena {
 
   Fd fd_;
   kernels::MutableBytes memory_;
+  std::int64_t touched_ = 0;
 };
 
 // Hands out ranges of an arena, the lowest that fits first. A range comes back when its lease dies.

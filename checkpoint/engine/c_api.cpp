@@ -8,7 +8,7 @@
 
 #include "checkpoint/engine/session.hpp"
 
-struct amdahl_ckpt {
+struct amdahl_ckpt {  // NOLINT(readability-identifier-naming): a name of C
   std::unique_ptr<amdahl::checkpoint::Session> session;
 };
 

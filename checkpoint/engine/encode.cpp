@@ -42,6 +42,7 @@ Stored encoded(const TensorRecord& tensor, Bytes object, const BaseTensors& base
 // The object again, with its tensors as they are stored now.
 Result<std::string> assembled(std::vector<Stored>& tensors) {
   std::vector<TensorToStore> what;
+  what.reserve(tensors.size());
   std::map<std::string_view, Stored*> by_name;
   for (Stored& stored : tensors) {
     what.push_back({.name = stored.tensor.name,

@@ -101,6 +101,7 @@ Result<void> Engine::need_arena(const SnapshotPlan& plan) {
   for (const PlannedObject& object : plan.objects)
     if (!object.blob) moving += aligned_up(object.layout.header.object_bytes);
   ArenaOptions wanted = options_.arena;
+  wanted.touch_now = false;  // the second half is not needed while saves keep up
   wanted.bytes = std::max(plan.memory_bytes + more * moving, kArenaAlignment);
   TRY(Arena arena, Arena::create(wanted));
   use_arena(std::move(arena));

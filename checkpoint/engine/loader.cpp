@@ -68,6 +68,7 @@ std::vector<TensorInfo> tensors_of(const Checkpoint& checkpoint) {
           tensor.name,
           TensorInfo{.name = tensor.name, .dtype = tensor.dtype, .shape = whole_shape(tensor)});
   std::vector<TensorInfo> list;
+  list.reserve(all.size());
   for (auto& [name, info] : all) list.push_back(std::move(info));
   return list;
 }
@@ -115,6 +116,7 @@ Result<void> Loader::add(const TensorWanted& wanted, Plan& plan) const {
 // Headers are read like tensors, so that their chunks are checked.
 Result<std::vector<std::vector<std::byte>>> Loader::add_headers(Plan& plan, const StoreCall& call) {
   std::vector<std::pair<const ObjectRecord*, std::vector<Wanted>*>> objects;
+  objects.reserve(plan.plain.size());
   for (auto& [index, wanted] : plan.plain)
     objects.emplace_back(&chain_[0].receipts[index.rank].receipt.objects[index.object], &wanted);
   std::vector<std::vector<std::byte>> headers(objects.size());

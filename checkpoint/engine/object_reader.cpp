@@ -55,6 +55,7 @@ void ObjectReader::cut_into_units() {
   }
   // Stretches may overlap when something is wanted twice, so ends are not in order.
   std::vector<std::int64_t> furthest;
+  furthest.reserve(wanted_.size());
   for (const Wanted& one : wanted_)
     furthest.push_back(std::max(one.end(), furthest.empty() ? 0 : furthest.back()));
   for (Unit& unit : units_) {

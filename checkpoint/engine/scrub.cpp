@@ -106,8 +106,10 @@ Result<Scrubbed> verify_objects(Store& store, const Checkpoint& checkpoint, int 
 
 Result<std::int64_t> export_safetensors(Store& store, const Chain& chain, const std::string& path,
                                         const StoreCall& call) {
+  const std::vector<TensorInfo> infos = tensors_of(chain.at(0));
   std::vector<TensorToStore> tensors;
-  for (const TensorInfo& info : tensors_of(chain.at(0)))
+  tensors.reserve(infos.size());
+  for (const TensorInfo& info : infos)
     tensors.push_back({.name = info.name, .dtype = info.dtype, .shape = info.shape});
   TRY(const Layout layout, lay_out(tensors, {{"format", "pt"}}));
   const Fd fd(::open(path.c_str(), O_WRONLY | O_CREAT | O_EXCL | O_CLOEXEC, 0644));

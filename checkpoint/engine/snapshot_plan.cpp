@@ -44,6 +44,7 @@ Result<std::vector<Indices>> cut(const std::vector<TensorSpec>& specs, bool froz
 Result<PlannedObject> planned(const std::vector<TensorSpec>& specs, const Indices& part,
                               bool blob) {
   std::vector<TensorToStore> tensors;
+  tensors.reserve(part.size());
   std::map<std::string_view, std::size_t> index;
   for (const std::size_t i : part) {
     tensors.push_back({.name = specs[i].name, .dtype = specs[i].dtype, .shape = specs[i].shape});

@@ -120,23 +120,34 @@ void hold(Subject subject) {
   }
 }
 
-TEST_CASE("A fault at any call of one rank loses no commit and leaves nothing behind") {
-  hold({"one rank", run_engine, {.attempt = "b", .steps = {20, 30}}});
-}
+const std::vector<NamedFault> kOfCalls = {kFaults[0], kFaults[1]};
+const std::vector<NamedFault> kOfProcess = {kFaults[2], kFaults[3]};
+const RunOptions kOneRank = {.attempt = "b", .steps = {20, 30}};
+const RunOptions kDeltas = {.attempt = "b", .steps = {20, 30}, .deltas = true};
+const RunOptions kTwoRanks = {.attempt = "b", .steps = {20, 30}, .world_size = 2};
+const RunOptions kSkewed = {
+    .attempt = "b", .steps = {20, 30}, .clock_skew = -std::chrono::hours(24)};
 
-TEST_CASE("A fault at any call of one rank with deltas loses no commit") {
-  hold({"one rank, deltas", run_engine, {.attempt = "b", .steps = {20, 30}, .deltas = true}});
+TEST_CASE("Any call of one rank may fail, no commit is lost and nothing left behind") {
+  hold({"one rank", run_engine, kOneRank, kOfCalls});
 }
-
-TEST_CASE("A fault at any call of one rank with a wrong clock loses no commit") {
-  hold({"one rank, clock a day behind",
-        run_engine,
-        {.attempt = "b", .steps = {20, 30}, .clock_skew = -std::chrono::hours(24)},
-        {kFaults[3]}});
+TEST_CASE("One rank may end at any call, no commit is lost and nothing left behind") {
+  hold({"one rank", run_engine, kOneRank, kOfProcess});
 }
-
-TEST_CASE("A fault at any call of two ranks loses no commit") {
-  hold({"two ranks", run_ranks, {.attempt = "b", .steps = {20, 30}, .world_size = 2}});
+TEST_CASE("Any call of one rank with deltas may fail") {
+  hold({"one rank, deltas", run_engine, kDeltas, kOfCalls});
+}
+TEST_CASE("One rank with deltas may end at any call") {
+  hold({"one rank, deltas", run_engine, kDeltas, kOfProcess});
+}
+TEST_CASE("One rank with a wrong clock may end at any call") {
+  hold({"one rank, clock a day behind", run_engine, kSkewed, {kFaults[3]}});
+}
+TEST_CASE("Any call of two ranks may fail") {
+  hold({"two ranks", run_ranks, kTwoRanks, kOfCalls});
+}
+TEST_CASE("Two ranks may end at any call") {
+  hold({"two ranks", run_ranks, kTwoRanks, kOfProcess});
 }
 
 }  // namespace
