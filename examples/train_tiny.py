@@ -101,9 +101,9 @@ def step_of(path: Path) -> int:
     return int(path.stem.rpartition("-")[2])
 
 
-def train(options: argparse.Namespace) -> None:
+def train(options: argparse.Namespace, make=Trainer) -> None:
     here = Job(options.losses)
-    trainer = Trainer(here, checkpoint_folder())
+    trainer = make(here, checkpoint_folder())
     trainer.restore()
     while trainer.done < options.steps:
         began = time.monotonic()
@@ -118,10 +118,10 @@ def train(options: argparse.Namespace) -> None:
         time.sleep(max(0.0, began + options.step_seconds - time.monotonic()))
 
 
-def main() -> None:
+def main(make=Trainer) -> None:
     torch.set_num_threads(1)  # processes of one machine share its cores
     dist.init_process_group("gloo")
-    train(arguments())
+    train(arguments(), make)
     dist.destroy_process_group()
 
 

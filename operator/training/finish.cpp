@@ -7,12 +7,22 @@
 namespace amdahl::training {
 namespace {
 
+bool heeds_pause(const api::Report& report) {
+  return report.pause.state == api::ReportPauseState::kSaving ||
+         report.pause.state == api::ReportPauseState::kCommitted;
+}
+
+// Ranks stop together, whichever of them was told: any of them may know why.
 bool stopped_for_pause(const Situation& s) {
-  const api::Report* const report = report_of(s.seen, s.view, 0);
-  if (report == nullptr) return false;
-  if (report->total_steps && report->step && *report->step >= *report->total_steps) return false;
-  return report->pause.state == api::ReportPauseState::kSaving ||
-         report->pause.state == api::ReportPauseState::kCommitted;
+  const api::Report* const first = report_of(s.seen, s.view, 0);
+  const bool counted = first != nullptr && first->total_steps && first->step;
+  if (counted && *first->step >= *first->total_steps) return false;
+  if (counted && is_pausing(s.status)) return true;
+  for (std::uint32_t rank = 0; rank < s.view.ranks.size(); ++rank)
+    if (const api::Report* report = report_of(s.seen, s.view, rank);
+        report != nullptr && heeds_pause(*report))
+      return true;
+  return false;
 }
 
 // The wish to pause was taken back after the trainer had heeded it: it goes on in a new attempt.

@@ -95,6 +95,15 @@ Outcome cut_off(const Situation& s, std::string_view why) {
           .message = fmt::format("{}: {} steps have to be done again", why, lost)};
 }
 
+// Every rank ended well, and rank 0 did not say that it saved for the pause.
+Outcome stopped(const Situation& s) {
+  TrainingJobStatus next = s.status;
+  take_reports(next, s);
+  const auto step = last_committed(next);
+  if (step && next.attempts.back().last_step.value_or(0) <= *step) return committed(*step);
+  return cut_off(s, "the trainer stopped without saying that it saved");
+}
+
 // Why asking would be pointless; nullopt: there is something to ask for.
 std::optional<std::string> nothing_to_save(const Situation& s) {
   if (s.view.running == 0) return "no rank had started";
@@ -149,8 +158,7 @@ Plan broken_off(const Situation& s, const Breakage& broken) {
 
 std::optional<Plan> watch(const Situation& s) {
   if (const auto step = committed_step(s)) return end_with(s, committed(*step));
-  if (s.view.whole() && s.view.succeeded == s.view.desired)
-    return end_with(s, cut_off(s, "the trainer stopped without saying that it saved"));
+  if (s.view.whole() && s.view.succeeded == s.view.desired) return end_with(s, stopped(s));
   if (const auto broken = find_breakage(s)) return broken_off(s, *broken);
   const api::Report* const report = report_of(s.seen, s.view, 0);
   const bool failed = report != nullptr && (report->pause.state == ReportPauseState::kFailed ||

@@ -202,7 +202,8 @@ void Observer::last_word() {
                    .message = start_failure_},
                   moment());
   state_.ended(*end_, moment());
-  step_pause(PauseTrainerEnded{});
+  const bool well = end_->code == 0 && end_->signal == 0;
+  step_pause(PauseTrainerEnded{.safe_step = well ? state_.safe_step() : std::nullopt});
   if (settings_.termination_log.empty()) return;
   const auto written =
       write_termination_log(settings_.termination_log, termination_message(make_report()));

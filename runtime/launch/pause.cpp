@@ -66,7 +66,14 @@ struct Stepper {
     if (is_open(pause)) pause.state = ReportPauseState::kFailed;
     return {pause};
   }
-  PauseStep operator()(const PauseTrainerEnded&) { return (*this)(PauseSaveFailed{}); }
+  PauseStep operator()(const PauseTrainerEnded& ended) {
+    if (!is_open(pause)) return {pause};
+    if (!ended.safe_step || *ended.safe_step < pause.step_min.value_or(0))
+      return (*this)(PauseSaveFailed{});
+    pause.state = ReportPauseState::kCommitted;
+    pause.step = ended.safe_step;
+    return {pause};
+  }
   PauseStep operator()(const PauseTick& tick) {
     if (is_open(pause) && tick.now >= pause.deadline) pause.state = ReportPauseState::kTimedOut;
     return {pause};

@@ -35,7 +35,10 @@ struct PauseCommit {
   std::int64_t step = 0;
 };
 struct PauseSaveFailed {};
-struct PauseTrainerEnded {};
+struct PauseTrainerEnded {
+  // It ended well, and its last step is in a checkpoint: another node may have told it to stop.
+  std::optional<std::int64_t> safe_step = {};
+};
 struct PauseTick {
   Monotonic now = {};
 };

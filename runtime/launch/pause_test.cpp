@@ -73,6 +73,8 @@ TEST_CASE("Pause has a row for every state and input") {
       {State::kRequested, commit, State::kRequested},
       {State::kRequested, PauseSaveFailed{}, State::kFailed},
       {State::kRequested, PauseTrainerEnded{}, State::kFailed},
+      {State::kRequested, PauseTrainerEnded{.safe_step = 100}, State::kCommitted},
+      {State::kRequested, PauseTrainerEnded{.safe_step = 99}, State::kFailed},
       {State::kRequested, early, State::kRequested},
       {State::kRequested, late, State::kTimedOut},
       {State::kSaving, asked, State::kSaving},

@@ -81,6 +81,11 @@ void RankState::helper(const HelperMessage& message, bool leads, Moment at) {
   keep_metrics(message.metrics);
 }
 
+std::optional<std::int64_t> RankState::safe_step() const {
+  if (!step_ || !checkpoint_ || checkpoint_->step < *step_) return std::nullopt;
+  return checkpoint_->step;
+}
+
 bool RankState::committed(api::ReportCheckpoint checkpoint, Moment at) {
   const bool news = !checkpoint_ || checkpoint.step > checkpoint_->step ||
                     (checkpoint.step == checkpoint_->step && checkpoint.path != checkpoint_->path);

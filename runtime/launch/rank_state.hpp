@@ -43,6 +43,8 @@ class RankState {
   void tick(Moment at);
 
   std::optional<std::int64_t> step() const { return step_; }
+  // The last step, if a checkpoint holds it.
+  std::optional<std::int64_t> safe_step() const;
   ReportPhase phase() const { return timeline_.phase(); }
   Timeline::Spans spans(Monotonic now) const { return timeline_.spans(now); }
   const std::optional<api::ReportError>& error() const { return error_; }

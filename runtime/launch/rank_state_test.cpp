@@ -128,6 +128,11 @@ TEST_CASE("RankState takes a checkpoint once and never an older one") {
   CHECK_FALSE(state.committed({.step = 10, .path = "/a"}, at(2s)));
   CHECK_FALSE(state.committed({.step = 9, .path = "/b"}, at(3s)));
   CHECK(state.committed({.step = 11}, at(4s)));
+  CHECK_FALSE(state.safe_step());
+  state.helper(parsed(R"({"type":"state","step":11})"), true, at(5s));
+  CHECK(state.safe_step() == 11);
+  state.helper(parsed(R"({"type":"state","step":12})"), true, at(6s));
+  CHECK_FALSE(state.safe_step());
   CHECK(report_of(state, 5s).checkpoint->step == 11);
 }
 

@@ -101,6 +101,8 @@ class JobCase(unittest.TestCase):
     """A cluster of two nodes for all tests of a class; `prefix` are words before the program."""
 
     prefix = ()
+    example = "local-torchrun.yaml"
+    edits: dict[str, str] = {}
 
     @classmethod
     def setUpClass(cls):
@@ -118,7 +120,8 @@ class JobCase(unittest.TestCase):
     @classmethod
     def make(cls, name: str, steps: int, step_seconds=0.04, checkpoint_steps=20) -> Job:
         losses = cls.home.path / name / "losses"
-        return Job(cls.home, "local-torchrun.yaml", name, {
+        return Job(cls.home, cls.example, name, {
+            **cls.edits,
             "--steps=400": f"--steps={steps}",
             "--checkpoint-steps=50": f"--checkpoint-steps={checkpoint_steps}",
             PLACE_OF_VARIABLES: PLACE_OF_VARIABLES + FOR_SANITIZERS,

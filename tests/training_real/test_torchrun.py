@@ -65,7 +65,7 @@ class Torchrun(JobCase):
 
     def test_all_examples_are_accepted(self):
         names = [*ROOT.glob("examples/local-*.yaml"), ROOT / "examples/evaluation-lm-eval.yaml"]
-        self.assertEqual(len(names), 4)
+        self.assertEqual(len(names), 5)
         for name in names:
             self.assertIn("created", self.home.run("submit", name, "--dry-run").stdout)
 

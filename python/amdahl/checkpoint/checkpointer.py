@@ -172,14 +172,14 @@ class Checkpointer:
         self._session.done("pin", step, int(pinned))
 
     def report(self) -> None:
-        """Tells the launcher of a commit it has not heard of."""
-        if self.rank:
+        """Tells the launcher of a commit it has not heard of. One process of each node does."""
+        if self.rank and os.environ.get("LOCAL_RANK", "") != "0":
             return
         status = self.status()
         step = status.get("committedStep")
         if step is not None and step != self._reported:
             self._reported = step
-            job.committed(step, self.uri, status["committedBytes"])
+            job.committed(step, self.uri, status["committedBytes"], engine=_engine_words(status))
 
     def close(self, seconds: float = CLOSE_SECONDS) -> None:
         """Waits for what is under way, then lets go of memory and threads."""
@@ -216,6 +216,17 @@ class Checkpointer:
         shared = [secrets.token_hex(16)]
         torch.distributed.broadcast_object_list(shared, src=0)
         return shared[0]
+
+
+def _engine_words(status: dict) -> dict:
+    """What stands in status.checkpoint of the job."""
+    words = {"manifestDigest": f"sha256:{status['committedSha256']}",
+             "stallSeconds": status["stallSeconds"],
+             "uploadLagSeconds": status["uploadSeconds"] + status["commitSeconds"],
+             "failedSaves": status["failures"], "orphansCollected": status["objectsRemoved"]}
+    if "pauseSeconds" in status:
+        words["predictedPauseSeconds"] = status["pauseSeconds"]
+    return words
 
 
 def _number(given: int | None, variable: str, otherwise: int) -> int:

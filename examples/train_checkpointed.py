@@ -1,0 +1,40 @@
+"""The training of train_tiny.py with checkpoints of amdahl.checkpoint: copied, then written behind it.
+
+On the embedded cluster: examples/local-checkpoints.yaml. Needs libamdahl-checkpoint.so, which
+AMDAHL_CHECKPOINT_LIBRARY names.
+"""
+
+from amdahl import checkpoint
+
+from train_tiny import Trainer, main
+
+
+class CheckpointedTrainer(Trainer):
+    def train_step(self) -> float:
+        loss = super().train_step()
+        checkpoint.default().report()  # a commit that became complete meanwhile
+        return loss
+
+    def restore(self) -> None:
+        """Every rank reads the newest that is sound; all ranks find the same one."""
+        with self.here.phase("CheckpointRestore"):
+            loaded = checkpoint.load()
+        if loaded is None:
+            return
+        self.model.load_state_dict(loaded.state["model"])
+        self.optimizer.load_state_dict(loaded.state["optimizer"])
+        self.done = loaded.step
+        if self.here.rank == 0:
+            print(f"resumed from step {self.done}", flush=True)
+
+    def save(self) -> bool:
+        """Returns when everything is copied. A process that ends waits for what it has copied."""
+        state = {}
+        if self.here.rank == 0:  # all ranks have the same
+            state = {"model": self.model.state_dict(), "optimizer": self.optimizer.state_dict()}
+        with self.here.phase("CheckpointSave"):
+            return checkpoint.save(state, self.done, patience=60)
+
+
+if __name__ == "__main__":
+    main(CheckpointedTrainer)
