@@ -1,4 +1,4 @@
-"""The training of train_tiny.py with checkpoints of amdahl.checkpoint: copied, then written behind it.
+"""The training of train_tiny.py with amdahl.checkpoint: copied, then written behind it.
 
 On the embedded cluster: examples/local-checkpoints.yaml. Needs libamdahl-checkpoint.so, which
 AMDAHL_CHECKPOINT_LIBRARY names.
