@@ -185,6 +185,20 @@ TEST_CASE("ServedKinds: events are one storage under two groups") {
   CHECK(other.body["regarding"]["name"] == "p");
 }
 
+TEST_CASE("ServedKinds: a refused delete names the kind that is stored") {
+  TestCluster cluster;
+  cluster.create(
+      "/api/v1/namespaces/default/events",
+      R"({"metadata":{"name":"e"},"involvedObject":{"name":"p","namespace":"default"}})");
+  const auto refused = cluster.call({.method = "DELETE",
+                                     .target = "/apis/events.k8s.io/v1/namespaces/default/events/e",
+                                     .content_type = "application/json",
+                                     .body = R"({"preconditions":{"resourceVersion":"1"}})"});
+  CHECK(refused.status == 409);
+  CHECK(message_of(refused).starts_with("Operation cannot be fulfilled on Event \"e\": "));
+  CHECK_FALSE(refused.body["details"].contains("group"));
+}
+
 TEST_CASE("ServedKinds: discovery, OpenAPI and the version are there") {
   TestCluster cluster;
   for (const char* path :
