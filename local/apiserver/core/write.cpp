@@ -3,6 +3,7 @@
 #include <fmt/format.h>
 
 #include "local/apiserver/core/decode.hpp"
+#include "local/apiserver/core/deletion.hpp"
 #include "local/apiserver/core/metadata.hpp"
 #include "local/apiserver/core/render.hpp"
 
@@ -147,12 +148,23 @@ ObjectPtr put_object(ServerState& state, const ResourceInfo& info, Json object) 
   return made;
 }
 
+// NOLINTBEGIN(misc-no-recursion): a namesake has none of its own.
+static void remove_namesake(ServerState& state, const ResourceInfo& info, const std::string& key) {
+  const ResourceInfo* other = state.rules.find_storage(info.namesake);
+  if (other == nullptr) return;
+  const ObjectPtr found = state.table.get(state.table.resource(other->storage), key);
+  // Without options nothing is refused; finalizers may keep it for a while.
+  if (found) (void)delete_object(state, *other, found, {});
+}
+
 ObjectPtr remove_object(ServerState& state, const ResourceInfo& info, const StoredObject& object) {
   ObjectPtr last = with_version(object, state.table.version() + 1);
   state.table.remove(state.table.resource(info.storage), last);
   if (info.observed) state.rules.changed(info, last->name(), nullptr);
+  if (!info.namesake.empty()) remove_namesake(state, info, last->key);
   return last;
 }
+// NOLINTEND(misc-no-recursion)
 
 Outcome<Written> store_new(ServerState& state, const Request& request, Json object) {
   Json& meta = metadata_of(object);

@@ -199,6 +199,27 @@ TEST_CASE("ServedKinds: a refused delete names the kind that is stored") {
   CHECK_FALSE(refused.body["details"].contains("group"));
 }
 
+TEST_CASE("ServedKinds: a service takes its endpoints along") {
+  TestCluster cluster;
+  const std::string root = "/api/v1/namespaces/default/";
+  const auto remove = [&](const std::string& target) {
+    return cluster.call({.method = "DELETE", .target = root + target}).status;
+  };
+  const auto make = [&](const std::string& name, const std::string& more) {
+    cluster.create(root + "services",
+                   R"({"metadata":{"name":")" + name + R"("},"spec":{"clusterIP":"None"}})");
+    cluster.create(root + "endpoints", R"({"metadata":{"name":")" + name + "\"" + more + "}}");
+  };
+  make("a", "");
+  make("b", R"(,"finalizers":["x/y"])");
+  CHECK(remove("services/a?dryRun=All") == 200);
+  CHECK(cluster.get(root + "endpoints/a").status == 200);
+  CHECK(remove("services/a") == 200);
+  CHECK(cluster.get(root + "endpoints/a").status == 404);
+  CHECK(remove("services") == 200);
+  CHECK(cluster.get(root + "endpoints/b").body["metadata"].contains("deletionTimestamp"));
+}
+
 TEST_CASE("ServedKinds: discovery, OpenAPI and the version are there") {
   TestCluster cluster;
   for (const char* path :
