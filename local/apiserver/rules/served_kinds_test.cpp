@@ -140,6 +140,18 @@ TEST_CASE("ServedKinds: server-side apply knows owners and conflicts") {
         "in schema");
 }
 
+TEST_CASE("ServedKinds: what only the kind can refuse passes the check of an apply") {
+  TestCluster cluster;
+  const auto applied = cluster.patch(
+      "/api/v1/namespaces/default/services/s?fieldManager=one", "application/apply-patch+yaml",
+      "apiVersion: v1\nkind: Service\nmetadata: {name: s}\n"
+      "spec: {clusterIP: None, ports: [{port: 1, targetPort: []}]}\n");
+  CHECK(applied.status == 500);
+  CHECK(message_of(applied).starts_with(
+      "failed to convert new object (/s; /v1, Kind=Service) to proper version: unable to convert "
+      "unstructured object to /v1, Kind=Service: json: cannot unmarshal array into Go "));
+}
+
 TEST_CASE("ServedKinds: reviews answer for who asks") {
   TestCluster cluster;
   const std::string root = "/apis/authentication.k8s.io/v1/tokenreviews";
