@@ -95,6 +95,12 @@ class KindRules {
   virtual std::vector<Cause> validate(const ResourceInfo& info, std::string_view subresource,
                                       const Json& object, const Json* old) const = 0;
 
+  // Texts about what is valid and still unwise; `old` is null for a new object.
+  virtual std::vector<std::string> warnings(const ResourceInfo& /*info*/, const Json& /*object*/,
+                                            const Json* /*old*/) const {
+    return {};
+  }
+
   virtual Outcome<Json> patch(const ResourceInfo& info, PatchType type, const Json& live,
                               const Json& patch) const = 0;
   // `live` is null when the apply creates.

@@ -2,6 +2,9 @@
 
 #include <fmt/format.h>
 
+#include <algorithm>
+#include <iterator>
+
 #include "local/apiserver/core/decode.hpp"
 #include "local/apiserver/core/deletion.hpp"
 #include "local/apiserver/core/metadata.hpp"
@@ -82,7 +85,7 @@ Outcome<Done> take_version(Json& meta) {
   return Done{};
 }
 
-Outcome<Written> create_once(ServerState& state, const Request& request, Json object) {
+Outcome<Written> create_once(ServerState& state, Request& request, Json object) {
   const ResourceInfo& info = *request.info;
   Json& meta = metadata_of(object);
   const bool generated = text_at(meta, "name").empty();
@@ -91,6 +94,8 @@ Outcome<Written> create_once(ServerState& state, const Request& request, Json ob
   if (std::vector<Cause> causes = state.rules.validate(info, "", object, nullptr); !causes.empty())
     return invalid(stored_kind(state, info), text_at(metadata_of(object), "name"),
                    std::move(causes));
+  std::ranges::move(state.rules.warnings(info, object, nullptr),
+                    std::back_inserter(request.warnings));
   OUTCOME_CHECK(take_version(metadata_of(object)));
   const std::string name = text_at(metadata_of(object), "name");
   OUTCOME_CHECK(check_name(request, name));
@@ -166,7 +171,7 @@ ObjectPtr remove_object(ServerState& state, const ResourceInfo& info, const Stor
 }
 // NOLINTEND(misc-no-recursion)
 
-Outcome<Written> store_new(ServerState& state, const Request& request, Json object) {
+Outcome<Written> store_new(ServerState& state, Request& request, Json object) {
   Json& meta = metadata_of(object);
   wipe_system_fields(meta);
   OUTCOME_CHECK(check_namespace(state, request, object));

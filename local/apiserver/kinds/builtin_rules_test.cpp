@@ -135,6 +135,29 @@ TEST_CASE("A definition is established once") {
   CHECK(crd["status"]["conditions"].size() == 2);
 }
 
+TEST_CASE("A custom resource is warned of finalizers that are nobody's") {
+  const auto with = [](const Json& finalizers) {
+    return Json{{"metadata", {{"finalizers", finalizers}}}};
+  };
+  const auto texts = finalizer_warnings(with({"old"}), with({"old", "b.c", "a", "x/y", "orphan"}));
+  CHECK(texts ==
+        std::vector<std::string>{
+            "metadata.finalizers: \"a\": prefer a domain-qualified finalizer name to avoid "
+            "accidental conflicts with other finalizer writers",
+            "metadata.finalizers: \"b.c\": prefer a domain-qualified finalizer name including a "
+            "path (/) to avoid accidental conflicts with other finalizer writers"});
+}
+
+TEST_CASE("A custom resource's finalizers are checked by updates too") {
+  const Kind kind{.group = "example.com", .version = "v1", .kind = "Gear"};
+  const Json old = {{"metadata", {{"name", "a"}}}};
+  Json object = old;
+  object["metadata"]["finalizers"] = {"1"};
+  CHECK(validate_update(kind, old, object).empty());
+  object["metadata"]["finalizers"] = {"a b"};
+  CHECK(validate_update(kind, old, object).size() == 1);
+}
+
 TEST_CASE("Rules keep still on objects of any shape") {
   const KindTable table = recorded_kinds();
   for (const char* text :

@@ -218,6 +218,12 @@ std::vector<Cause> ServedKinds::validate(const ResourceInfo& info, std::string_v
   return causes;
 }
 
+std::vector<std::string> ServedKinds::warnings(const ResourceInfo& info, const Json& object,
+                                               const Json* old) const {
+  if (!info.custom) return {};
+  return finalizer_warnings(old == nullptr ? Json::object() : *old, object);
+}
+
 PackedMap ServedKinds::fields(const ResourceInfo& info, const Json& object) const {
   const Kind& kind = *served(info).kind;
   std::vector<std::string> kept;

@@ -152,6 +152,31 @@ TEST_CASE("ServedKinds: what only the kind can refuse passes the check of an app
       "unstructured object to /v1, Kind=Service: json: cannot unmarshal array into Go "));
 }
 
+TEST_CASE("ServedKinds: a finalizer of nobody's is worth a warning, once") {
+  TestCluster cluster;
+  cluster.create(kCrds, kJobCrd);
+  const std::string job = R"({"apiVersion":"example.com/v1","kind":"Job","spec":{"nodes":1},)";
+  const auto warnings = [&](Call call) {
+    call.user_agent = "test/1";
+    const Reply reply = cluster.server.handle(call, cluster.now);
+    CHECK(reply.status < 300);
+    return std::ranges::count(reply.headers, "Warning",
+                              &decltype(reply.headers)::value_type::first);
+  };
+  CHECK(warnings({.method = "POST",
+                  .target = kJobs,
+                  .content_type = "application/json",
+                  .body = job + R"("metadata":{"name":"j","finalizers":["a"]}})"}) == 1);
+  const auto patch = [&](std::string body) {
+    return warnings({.method = "PATCH",
+                     .target = kJobs + "/j",
+                     .content_type = "application/merge-patch+json",
+                     .body = std::move(body)});
+  };
+  CHECK(patch(R"({"metadata":{"finalizers":["a","x/y"]}})") == 0);
+  CHECK(patch(R"({"metadata":{"finalizers":["a","b"]}})") == 1);
+}
+
 TEST_CASE("ServedKinds: reviews answer for who asks") {
   TestCluster cluster;
   const std::string root = "/apis/authentication.k8s.io/v1/tokenreviews";
