@@ -46,17 +46,32 @@ std::string masked(std::string prefix) {
   return prefix;
 }
 
+// A definition's name follows from what it defines.
+void check_defined_name(const Kind& kind, const Json& object, std::string_view field,
+                        Causes& causes) {
+  if (!kind.builtin || kind.kind != "CustomResourceDefinition") return;
+  const std::string name = text_at(object, {"metadata", field});
+  const std::string wanted =
+      text_at(object, {"spec", "names", "plural"}) + "." + text_at(object, {"spec", "group"});
+  if (name != wanted) {
+    causes.invalid(FieldPath("metadata").child(field), name,
+                   "must be spec.names.plural+\".\"+spec.group");
+  }
+}
+
 void check_name(const Kind& kind, const Json& object, const FieldPath& path, Causes& causes) {
   const Json& metadata = map_at(object, {"metadata"});
   const std::string prefix = text_at(metadata, {"generateName"});
   if (!prefix.empty()) {
     causes.invalid(path.child("generateName"), prefix, name_errors(kind, masked(prefix)));
+    check_defined_name(kind, object, "generateName", causes);
   }
   const std::string name = text_at(metadata, {"name"});
   if (name.empty()) {
     causes.required(path.child("name"), "name or generateName is required");
   } else {
     causes.invalid(path.child("name"), name, name_errors(kind, name));
+    check_defined_name(kind, object, "name", causes);
   }
   const std::string ns = text_at(metadata, {"namespace"});
   if (!kind.namespaced) {
