@@ -20,11 +20,11 @@ bool is_core_event(const Kind& kind) {
   return kind.builtin && kind.kind == "Event" && kind.group.empty();
 }
 
-// Those whose checks are built on the core group's; the others take any qualified name.
 bool is_standard_finalizer(std::string_view name) {
   return name == "orphan" || name == "foregroundDeletion" || name == "kubernetes";
 }
 
+// Those whose checks are built on the core group's; the others take any qualified name.
 bool wants_known_finalizers(const Kind& kind) {
   return kind.builtin && !is_core_event(kind) && kind.kind != "Lease" &&
          kind.kind != "CustomResourceDefinition";

@@ -140,43 +140,6 @@ TEST_CASE("ServedKinds: server-side apply knows owners and conflicts") {
         "in schema");
 }
 
-TEST_CASE("ServedKinds: what only the kind can refuse passes the check of an apply") {
-  TestCluster cluster;
-  const auto applied = cluster.patch(
-      "/api/v1/namespaces/default/services/s?fieldManager=one", "application/apply-patch+yaml",
-      "apiVersion: v1\nkind: Service\nmetadata: {name: s}\n"
-      "spec: {clusterIP: None, ports: [{port: 1, targetPort: []}]}\n");
-  CHECK(applied.status == 500);
-  CHECK(message_of(applied).starts_with(
-      "failed to convert new object (/s; /v1, Kind=Service) to proper version: unable to convert "
-      "unstructured object to /v1, Kind=Service: json: cannot unmarshal array into Go "));
-}
-
-TEST_CASE("ServedKinds: a finalizer of nobody's is worth a warning, once") {
-  TestCluster cluster;
-  cluster.create(kCrds, kJobCrd);
-  const std::string job = R"({"apiVersion":"example.com/v1","kind":"Job","spec":{"nodes":1},)";
-  const auto warnings = [&](Call call) {
-    call.user_agent = "test/1";
-    const Reply reply = cluster.server.handle(call, cluster.now);
-    CHECK(reply.status < 300);
-    return std::ranges::count(reply.headers, "Warning",
-                              &decltype(reply.headers)::value_type::first);
-  };
-  CHECK(warnings({.method = "POST",
-                  .target = kJobs,
-                  .content_type = "application/json",
-                  .body = job + R"("metadata":{"name":"j","finalizers":["a"]}})"}) == 1);
-  const auto patch = [&](std::string body) {
-    return warnings({.method = "PATCH",
-                     .target = kJobs + "/j",
-                     .content_type = "application/merge-patch+json",
-                     .body = std::move(body)});
-  };
-  CHECK(patch(R"({"metadata":{"finalizers":["a","x/y"]}})") == 0);
-  CHECK(patch(R"({"metadata":{"finalizers":["a","b"]}})") == 1);
-}
-
 TEST_CASE("ServedKinds: reviews answer for who asks") {
   TestCluster cluster;
   const std::string root = "/apis/authentication.k8s.io/v1/tokenreviews";
@@ -220,41 +183,6 @@ TEST_CASE("ServedKinds: events are one storage under two groups") {
   REQUIRE(other.status == 200);
   CHECK(other.body["note"] == "hello");
   CHECK(other.body["regarding"]["name"] == "p");
-}
-
-TEST_CASE("ServedKinds: a refused delete names the kind that is stored") {
-  TestCluster cluster;
-  cluster.create(
-      "/api/v1/namespaces/default/events",
-      R"({"metadata":{"name":"e"},"involvedObject":{"name":"p","namespace":"default"}})");
-  const auto refused = cluster.call({.method = "DELETE",
-                                     .target = "/apis/events.k8s.io/v1/namespaces/default/events/e",
-                                     .content_type = "application/json",
-                                     .body = R"({"preconditions":{"resourceVersion":"1"}})"});
-  CHECK(refused.status == 409);
-  CHECK(message_of(refused).starts_with("Operation cannot be fulfilled on Event \"e\": "));
-  CHECK_FALSE(refused.body["details"].contains("group"));
-}
-
-TEST_CASE("ServedKinds: a service takes its endpoints along") {
-  TestCluster cluster;
-  const std::string root = "/api/v1/namespaces/default/";
-  const auto remove = [&](const std::string& target) {
-    return cluster.call({.method = "DELETE", .target = root + target}).status;
-  };
-  const auto make = [&](const std::string& name, const std::string& more) {
-    cluster.create(root + "services",
-                   R"({"metadata":{"name":")" + name + R"("},"spec":{"clusterIP":"None"}})");
-    cluster.create(root + "endpoints", R"({"metadata":{"name":")" + name + "\"" + more + "}}");
-  };
-  make("a", "");
-  make("b", R"(,"finalizers":["x/y"])");
-  CHECK(remove("services/a?dryRun=All") == 200);
-  CHECK(cluster.get(root + "endpoints/a").status == 200);
-  CHECK(remove("services/a") == 200);
-  CHECK(cluster.get(root + "endpoints/a").status == 404);
-  CHECK(remove("services") == 200);
-  CHECK(cluster.get(root + "endpoints/b").body["metadata"].contains("deletionTimestamp"));
 }
 
 TEST_CASE("ServedKinds: discovery, OpenAPI and the version are there") {
