@@ -11,6 +11,7 @@ class Difference:
     path: str  # "body.metadata.labels.app", "status", "events[2].type"
     real: object
     ours: object
+    began: dict | None = None  # the list of which this one is a later page
 
     def group(self) -> str:
         """Differences with the same text have most likely one cause."""
@@ -22,8 +23,8 @@ class Difference:
 ABSENT = "<absent>"
 
 
-def differences(step: dict, real: dict, ours: dict) -> list[Difference]:
-    return [Difference(step, path, a, b) for path, a, b in _walk("", real, ours)]
+def differences(step: dict, real: dict, ours: dict, began: dict | None = None) -> list[Difference]:
+    return [Difference(step, path, a, b, began) for path, a, b in _walk("", real, ours)]
 
 
 def _walk(path: str, real, ours):

@@ -45,6 +45,20 @@ def null_service(found: Difference) -> bool:
         "services", "create", {"$text": "null"}) and silent
 
 
+def old_list(found: Difference) -> bool:
+    query = (found.began or found.step).get("query", {})
+    return (found.path == "body.metadata.resourceVersion" and found.step["verb"] == "list"
+            and "resourceVersion" in query)
+
+
+def unconverted(found: Difference) -> bool:
+    """The same object of the same kind, and then what Go's converter has to say."""
+    heads = [re.match(r"failed to convert new object [^\n]*? unstructured object to "
+                      r"[^ ]*, Kind=\w+: ", str(text)) for text in (found.real, found.ours)]
+    return (found.path == "body.message" and found.step["verb"] == "apply" and all(heads)
+            and heads[0][0] == heads[1][0])
+
+
 def go_diff(found: Difference) -> bool:
     """The same words, and then a diff of Go structures."""
     real, ours = str(found.real), str(found.ours)
@@ -73,10 +87,10 @@ KNOWN = [
     Known("list-items-kind", "items of lists of built-in kinds carry `apiVersion` and `kind`",
           "a list is the concatenation of stored texts; clients set or ignore both",
           at(r"body\.items\[\d+\]\.(apiVersion|kind)", real=ABSENT)),
-    Known("list-version", "`metadata.resourceVersion` of a list that may be older than now",
+    Known("list-version",
+          "`metadata.resourceVersion` of a list that may be older than now, on all of its pages",
           "there it is the version of the cache of one resource, here the newest of all",
-          lambda found: found.path == "body.metadata.resourceVersion"
-          and found.step["verb"] == "list" and "resourceVersion" in found.step.get("query", {})),
+          old_list),
     Known("column-texts", "`description` of the columns of a Table",
           "the texts of Kubernetes are not copied",
           at(r"(body|events\[\d+\]\.object)\.columnDefinitions\[\d+\]\.description")),
@@ -122,6 +136,9 @@ KNOWN = [
     Known("apply-fields", "which of several wrong fields of an apply are named, and in which order",
           "there an object is left at the first unknown field, in the order of a Go map",
           wrong_fields),
+    Known("convert-texts", "why the kind cannot hold what an apply leads to",
+          "they are the words of Go's converter; status and reason are the same",
+          unconverted),
     Known("patch-texts", "the value and the words when a patch leads to what the kind cannot hold",
           "there the whole object or Go's print of the patch; status, reason and field agree",
           at(MESSAGE, real=r"( \"\" is invalid: patch: )?Invalid value: \".*",

@@ -21,7 +21,8 @@ UUID = re.compile(r"\b[0-9a-f]{8}(?:-[0-9a-f]{4}){3}-[0-9a-f]{12}\b")
 RUN_YEARS = r"20(?:2[5-9]|3\d)"  # what the generator writes by itself is older or newer
 TIME = re.compile(rf"\b{RUN_YEARS}-\d\d-\d\dT\d\d:\d\d:\d\d(\.\d+)?Z")
 ADDRESS = re.compile(r"\b10\.96\.\d+\.\d+\b")
-VERSION_IN_TEXT = re.compile(r"(ResourceVersion in (?:the precondition|record) [^()]*\()(\d+)\)")
+VERSION_IN_TEXT = re.compile(r"(ResourceVersion in (?:the precondition|record) [^()]*\("
+                             r"|resourceVersion\W{1,6})(\d+)")
 AGE_COLUMNS = {"Age", "Last Seen", "First Seen", "Created At", "Born"}
 DISCOVERY = {"APIGroupList": "groups", "APIResourceList": "resources"}
 COMPLETED = re.compile(r"\b[abc]-[bcdfghjklmnpqrstvwxz2456789]{5}\b")  # what generateName gives
@@ -95,7 +96,7 @@ class Normaliser:
         return self._made[text]
 
     def _text(self, text: str, path: tuple) -> str:
-        if path[-2:] == ("metadata", "resourceVersion"):
+        if path[-1:] == ("resourceVersion",):  # also where a wrong body took it
             return self.rank(text)
         if path[-2:] == ("metadata", "continue"):
             return "<continue>" if text else text
@@ -104,7 +105,7 @@ class Normaliser:
         text = UUID.sub(lambda found: self._stand_in(found[0], "uid"), text)
         text = TIME.sub(lambda found: f"<time.{len(found[1]) - 1}>" if found[1] else "<time>", text)
         text = ADDRESS.sub(lambda found: self._stand_in(found[0], "<ip>"), text)
-        text = VERSION_IN_TEXT.sub(lambda found: f"{found[1]}{self.rank(found[2])})", text)
+        text = VERSION_IN_TEXT.sub(lambda found: found[1] + self.rank(found[2]), text)
         if text.startswith("Apply failed with"):
             head, *blocks = text.split("conflicts with ")
             text = head + "".join(sorted(block.rstrip() + "\n" for block in blocks))

@@ -199,7 +199,7 @@ class Runner:
             outcome.left_out += not all(sent)
         real, ours = (side.finish(steps) for side in sides)
         for step, a, b in zip(steps, real, ours):
-            found = differences(step, a or {}, b or {})
+            found = differences(step, a or {}, b or {}, sequence.began(step, steps))
             outcome.differences = self._excused(found)
             if outcome.differences:
                 break

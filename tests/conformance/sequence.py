@@ -45,6 +45,13 @@ def resolve(value, namespace: str, answers: dict):
     return value
 
 
+def began(step: dict, steps: list[dict]) -> dict | None:
+    """The list that this step reads a later page of."""
+    found = REFERENCE.fullmatch(str(step.get("query", {}).get("continue", "")))
+    before = found and next((one for one in steps if one["id"] == found[2]), None)
+    return before and (began(before, steps) or before)
+
+
 def _part(answers: dict, part: str, step: str) -> str:
     answer = answers.get(step)
     metadata = answer.get("metadata") if isinstance(answer, dict) else None

@@ -96,6 +96,15 @@ class Normal(unittest.TestCase):
         self.assertEqual(normal(thing(10), thing(40)), normal(thing(3), thing(4)))
         self.assertNotEqual(normal(thing(10), thing(40)), normal(thing(4), thing(3)))
 
+    def test_versions_are_ranked_wherever_a_wrong_body_took_them(self):
+        def answers(*versions):
+            text = f'"kind": "", "metadata": {{"resourceVersion": "{versions[1]}"}} is missing'
+            labels = {"resourceVersion": str(versions[1])}
+            return normal(*map(thing, versions), {"message": text, "labels": labels})
+
+        self.assertEqual(answers(10, 40), answers(3, 4))
+        self.assertIn('"v2"', answers(10, 40)[2]["message"])
+
     def test_uids_times_and_made_names(self):
         uid, other = "0d3c6a2e-0000-4000-8000-00000000000a", "0d3c6a2e-0000-4000-8000-00000000000b"
         made = thing(1, uid=uid, generateName="a-", name="a-x7k2p",
@@ -161,6 +170,30 @@ class KnownDifferences(unittest.TestCase):
         ours = 'Pod "b" is invalid: spec: Forbidden: no'
         self.assertEqual(self.known("body.message", real, ours), "go-diff")
         self.assertIsNone(self.known("body.message", real, 'Pod "b" is invalid: spec: never'))
+
+    def test_later_pages_of_an_old_list_are_as_old(self):
+        path, first = "body.metadata.resourceVersion", {"id": "s1", "query": {}}
+        page = STEP | {"verb": "list", "query": {"continue": "${continue:s1}"}}
+        last = STEP | {"id": "s3", "verb": "list", "query": {"continue": "${continue:s2}"}}
+        old = first | {"query": {"resourceVersion": "5"}}
+
+        def known(step, *steps) -> str | None:
+            began = sequence.began(step, steps)
+            return known_differences.known_id(compare.Difference(step, path, "v1", "v2", began))
+
+        self.assertEqual(known(page, old), "list-version")
+        self.assertEqual(known(last, old, page | {"id": "s2"}), "list-version")
+        self.assertIsNone(known(page, first))
+        self.assertIsNone(known(page))
+
+    def test_the_converters_words_are_excused_but_not_what_it_converts(self):
+        head = ("failed to convert new object (/a; apps/v1, Kind=X) to proper version: unable to "
+                "convert unstructured object to apps/v1, Kind=X: ")
+        real, ours = head + "cannot convert float64 to int32", head + "json: cannot unmarshal"
+        self.assertEqual(self.known("body.message", real, ours, "apply"), "convert-texts")
+        self.assertIsNone(self.known("body.message", real, ours, "patch"))
+        other = ours.replace("(/a;", "(/b;")
+        self.assertIsNone(self.known("body.message", real, other, "apply"))
 
     def test_the_page_holds_exactly_the_rows_of_the_table(self):
         page = PAGE.read_text().splitlines()

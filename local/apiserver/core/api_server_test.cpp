@@ -31,6 +31,25 @@ TEST_CASE("create fills in what the server owns") {
   CHECK(got.reply.wait_version == 3);
 }
 
+TEST_CASE("lists of metadata are read item by item") {
+  TestServer test;
+  const auto refusal = [&](const std::string& meta) {
+    return test
+        .call("POST", "/api/v1/namespaces/default/configmaps",
+              R"({"metadata":{"name":"a",)" + meta + "}}")
+        .message();
+  };
+  CHECK_THAT(refusal(R"("finalizers":{})"),
+             Catch::EndsWith("object into Go struct field ObjectMeta.metadata.finalizers of type "
+                             "[]string"));
+  CHECK_THAT(refusal(R"("finalizers":["x/y",[]])"),
+             Catch::EndsWith("array into Go struct field ObjectMeta.metadata.finalizers of type "
+                             "string"));
+  CHECK_THAT(refusal(R"("managedFields":[1])"),
+             Catch::EndsWith("number into Go struct field ObjectMeta.metadata.managedFields of "
+                             "type v1.ManagedFieldsEntry"));
+}
+
 TEST_CASE("create refuses with Kubernetes' texts") {
   TestServer test;
   test.make("namespaces/default/configmaps", R"({"metadata":{"name":"taken"}})");

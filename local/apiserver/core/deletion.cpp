@@ -22,9 +22,9 @@ bool is_namespace(const ResourceInfo& info) {
   return info.group.empty() && info.plural == "namespaces";
 }
 
-Outcome<Done> check_preconditions(const ResourceInfo& info, const StoredObject& object,
-                                  const DeleteOptions& options) {
-  const GroupName kind = info.kind_name();
+Outcome<Done> check_preconditions(const ServerState& state, const ResourceInfo& info,
+                                  const StoredObject& object, const DeleteOptions& options) {
+  const GroupName kind = stored_kind(state, info);
   if (options.uid && *options.uid != object.uid)
     return conflict(kind, object.name(),
                     fmt::format("the UID in the precondition ({}) does not match the UID in record "
@@ -180,7 +180,7 @@ bool immortal(std::string_view name) {
 
 Outcome<Deleted> delete_object(ServerState& state, const ResourceInfo& info,
                                const ObjectPtr& object, DeleteOptions options) {
-  OUTCOME_CHECK(check_preconditions(info, *object, options));
+  OUTCOME_CHECK(check_preconditions(state, info, *object, options));
   if (is_namespace(info)) {
     if (immortal(object->name()))
       return forbidden(info.resource_name(), object->name(), "this namespace may not be deleted");

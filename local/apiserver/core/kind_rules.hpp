@@ -40,8 +40,9 @@ struct ResourceInfo {
   bool orphans_by_default = false;  // a delete without a policy orphans the dependents
   bool selects_fields = false;      // knows labels of its own for field selectors
   bool observed = false;            // changed() wants to know about writes: CRDs
-  std::string deprecated = {};      // a warning with every answer
-  std::chrono::seconds ttl{0};      // after its last write the object goes by itself: Events
+  std::string namesake = {};    // the storage whose object of the same name goes with it: endpoints
+  std::string deprecated = {};  // a warning with every answer
+  std::chrono::seconds ttl{0};  // after its last write the object goes by itself: Events
 
   std::string api_version() const { return group.empty() ? version : group + "/" + version; }
   GroupName resource_name() const { return {.group = group, .name = plural}; }
@@ -93,6 +94,12 @@ class KindRules {
   // Of the whole object, metadata included; `old` is null for a new one.
   virtual std::vector<Cause> validate(const ResourceInfo& info, std::string_view subresource,
                                       const Json& object, const Json* old) const = 0;
+
+  // Texts about what is valid and still unwise; `old` is null for a new object.
+  virtual std::vector<std::string> warnings(const ResourceInfo& /*info*/, const Json& /*object*/,
+                                            const Json* /*old*/) const {
+    return {};
+  }
 
   virtual Outcome<Json> patch(const ResourceInfo& info, PatchType type, const Json& live,
                               const Json& patch) const = 0;

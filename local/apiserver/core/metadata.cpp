@@ -86,17 +86,23 @@ Outcome<Done> check_times(const Json& meta) {
   return Done{};
 }
 
+Outcome<Done> check_list(const Json& meta, const char* key, std::string_view item,
+                         bool (Json::*fits)() const noexcept) {
+  const auto found = meta.find(key);
+  if (found == meta.end()) return Done{};
+  const std::string path = std::string("metadata.") + key;
+  if (!found->is_array()) return wrong_type(*found, path, fmt::format("[]{}", item));
+  for (const Json& one : *found)
+    if (!(one.*fits)()) return wrong_type(one, path, item);
+  return Done{};
+}
+
 Outcome<Done> check_lists(const Json& meta) {
-  if (const auto found = meta.find("finalizers"); found != meta.end()) {
-    const bool fits = found->is_array() && found->size() <= kFinalizersMax &&
-                      std::ranges::all_of(*found, [](const Json& one) { return one.is_string(); });
-    if (!fits) return wrong_type(*found, "metadata.finalizers", "[]string");
-  }
-  if (const auto found = meta.find("managedFields"); found != meta.end()) {
-    const bool fits = found->is_array() &&
-                      std::ranges::all_of(*found, [](const Json& one) { return one.is_object(); });
-    if (!fits) return wrong_type(*found, "metadata.managedFields", "[]v1.ManagedFieldsEntry");
-  }
+  OUTCOME_CHECK(check_list(meta, "finalizers", "string", &Json::is_string));
+  OUTCOME_CHECK(check_list(meta, "managedFields", "v1.ManagedFieldsEntry", &Json::is_object));
+  const auto found = meta.find("finalizers");
+  if (found != meta.end() && found->size() > kFinalizersMax)
+    return wrong_type(*found, "metadata.finalizers", "[]string");
   return Done{};
 }
 
@@ -111,6 +117,9 @@ Outcome<Done> check_metadata(Json& object) {
     if (const auto found = meta.find(key); found != meta.end() && found->is_object())
       for (Json& value : *found)
         if (value.is_null()) value = "";  // as Go reads it
+  if (const auto found = meta.find("finalizers"); found != meta.end() && found->is_array())
+    for (Json& one : *found)
+      if (one.is_null()) one = "";
   OUTCOME_CHECK(check_scalars(meta));
   OUTCOME_CHECK(check_times(meta));
   OUTCOME_CHECK(check_lists(meta));

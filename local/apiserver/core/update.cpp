@@ -164,7 +164,7 @@ void finalize_only(Json& object, const Json& old) {
 
 }  // namespace
 
-Outcome<Written> store_update(ServerState& state, const Request& request, const UpdateOf& update,
+Outcome<Written> store_update(ServerState& state, Request& request, const UpdateOf& update,
                               Json object) {
   const ResourceInfo& info = *request.info;
   const Json read =
@@ -185,6 +185,7 @@ Outcome<Written> store_update(ServerState& state, const Request& request, const 
     causes.push_back(std::move(cause));
   if (!causes.empty())
     return invalid(stored_kind(state, info), update.old->name(), std::move(causes));
+  std::ranges::move(state.rules.warnings(info, object, &old), std::back_inserter(request.warnings));
   metadata_of(object)["resourceVersion"] = std::to_string(update.old->version);
   if (same_object(object, old)) return Written{update.old};
   const bool goes = goes_now(info, object, old);
@@ -200,7 +201,7 @@ Outcome<Written> store_update(ServerState& state, const Request& request, const 
 namespace {
 
 // A dry run shows the version that the writer named, because nothing gave the object another.
-Outcome<Reply> create_by_update(ServerState& state, const Request& request, Json object) {
+Outcome<Reply> create_by_update(ServerState& state, Request& request, Json object) {
   const auto named = parse_version(text_at(metadata_of(object), "resourceVersion"));
   metadata_of(object).erase("resourceVersion");
   const std::string manager = request.manager();

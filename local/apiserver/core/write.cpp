@@ -2,7 +2,11 @@
 
 #include <fmt/format.h>
 
+#include <algorithm>
+#include <iterator>
+
 #include "local/apiserver/core/decode.hpp"
+#include "local/apiserver/core/deletion.hpp"
 #include "local/apiserver/core/metadata.hpp"
 #include "local/apiserver/core/render.hpp"
 
@@ -81,7 +85,7 @@ Outcome<Done> take_version(Json& meta) {
   return Done{};
 }
 
-Outcome<Written> create_once(ServerState& state, const Request& request, Json object) {
+Outcome<Written> create_once(ServerState& state, Request& request, Json object) {
   const ResourceInfo& info = *request.info;
   Json& meta = metadata_of(object);
   const bool generated = text_at(meta, "name").empty();
@@ -90,6 +94,8 @@ Outcome<Written> create_once(ServerState& state, const Request& request, Json ob
   if (std::vector<Cause> causes = state.rules.validate(info, "", object, nullptr); !causes.empty())
     return invalid(stored_kind(state, info), text_at(metadata_of(object), "name"),
                    std::move(causes));
+  std::ranges::move(state.rules.warnings(info, object, nullptr),
+                    std::back_inserter(request.warnings));
   OUTCOME_CHECK(take_version(metadata_of(object)));
   const std::string name = text_at(metadata_of(object), "name");
   OUTCOME_CHECK(check_name(request, name));
@@ -147,14 +153,25 @@ ObjectPtr put_object(ServerState& state, const ResourceInfo& info, Json object) 
   return made;
 }
 
+// NOLINTBEGIN(misc-no-recursion): a namesake has none of its own.
+static void remove_namesake(ServerState& state, const ResourceInfo& info, const std::string& key) {
+  const ResourceInfo* other = state.rules.find_storage(info.namesake);
+  if (other == nullptr) return;
+  const ObjectPtr found = state.table.get(state.table.resource(other->storage), key);
+  // Without options nothing is refused; finalizers may keep it for a while.
+  if (found) (void)delete_object(state, *other, found, {});
+}
+
 ObjectPtr remove_object(ServerState& state, const ResourceInfo& info, const StoredObject& object) {
   ObjectPtr last = with_version(object, state.table.version() + 1);
   state.table.remove(state.table.resource(info.storage), last);
   if (info.observed) state.rules.changed(info, last->name(), nullptr);
+  if (!info.namesake.empty()) remove_namesake(state, info, last->key);
   return last;
 }
+// NOLINTEND(misc-no-recursion)
 
-Outcome<Written> store_new(ServerState& state, const Request& request, Json object) {
+Outcome<Written> store_new(ServerState& state, Request& request, Json object) {
   Json& meta = metadata_of(object);
   wipe_system_fields(meta);
   OUTCOME_CHECK(check_namespace(state, request, object));

@@ -14,7 +14,8 @@ struct Written {
 };
 
 // `object` is decoded and matches the path.
-Outcome<Written> store_new(ServerState& state, const Request& request, Json object);
+// What it may be warned of is added to the request, as below.
+Outcome<Written> store_new(ServerState& state, Request& request, Json object);
 
 struct UpdateOf {
   ObjectPtr old = {};
@@ -23,7 +24,7 @@ struct UpdateOf {
   bool tracked = true;      // managed fields are written here; an apply has done it already
   bool from_patch = false;  // a changed UID is then invalid and not a failed precondition
 };
-Outcome<Written> store_update(ServerState& state, const Request& request, const UpdateOf& update,
+Outcome<Written> store_update(ServerState& state, Request& request, const UpdateOf& update,
                               Json object);
 
 // As what an object is refused. Kinds that are kept as another one are refused as that: events.

@@ -8,6 +8,7 @@
 #pragma once
 
 #include <nlohmann/json.hpp>
+#include <string>
 #include <string_view>
 #include <vector>
 
@@ -34,6 +35,9 @@ std::vector<Cause> validate_status_update(const Kind& kind, const Json& old, con
 // Rules of metadata that hold for every kind; part of the functions above.
 std::vector<Cause> validate_meta(const Kind& kind, const Json& object);
 std::vector<Cause> validate_meta_update(const Kind& kind, const Json& old, const Json& object);
+
+// Texts about finalizers of a custom resource that are new and too short to belong to somebody.
+std::vector<std::string> finalizer_warnings(const Json& old, const Json& object);
 
 // The status of a CustomResourceDefinition whose names were accepted: NamesAccepted and Established
 // are true since `time` (RFC 3339), the storage version is among the stored ones.

@@ -87,6 +87,26 @@ TEST_CASE("A wrong object is refused with kube-apiserver's causes") {
   }
 }
 
+TEST_CASE("The causes of a refused definition have kube-apiserver's order") {
+  const BuiltinSchemas schemas;
+  const KindTable table = recorded_kinds();
+  const auto fields = [](const auto& causes, auto field_of) {
+    std::vector<std::string> all;
+    for (const auto& cause : causes) all.push_back(field_of(cause));
+    return all;
+  };
+  for (const Json& row : recorded("refused.json")) {
+    const KindPtr kind = kind_at(table, row.at("path"));
+    if (kind->kind != "CustomResourceDefinition") continue;
+    CAPTURE(row.at("body").dump());
+    Json object = read_body(schemas, *kind, row.at("body"));
+    object["metadata"]["uid"] = "u";
+    prepare_create(*kind, object);
+    CHECK(fields(validate_create(*kind, object), [](const Cause& cause) { return cause.field; }) ==
+          fields(row.at("causes"), [](const Json& cause) { return cause.at("field"); }));
+  }
+}
+
 TEST_CASE("An update is stored or refused as kube-apiserver does") {
   const BuiltinSchemas schemas;
   const KindTable table = recorded_kinds();
@@ -133,6 +153,52 @@ TEST_CASE("A definition is established once") {
   CHECK(crd["status"]["storedVersions"] == Json::array({"v1"}));
   CHECK(crd["status"]["acceptedNames"]["kind"] == "A");
   CHECK(crd["status"]["conditions"].size() == 2);
+}
+
+TEST_CASE("A version that holds objects stays in its definition") {
+  const KindTable table;
+  const KindPtr kind = table.find("apiextensions.k8s.io", "v1", "customresourcedefinitions");
+  REQUIRE(kind != nullptr);
+  Json crd = Json::parse(R"({"metadata": {"name": "as.b.c", "uid": "u"}, "spec": {"group": "b.c",
+      "scope": "Cluster", "names": {"plural": "as", "singular": "a", "kind": "A", "listKind": "L"},
+      "versions": [{"name": "v1", "storage": true,
+                    "schema": {"openAPIV3Schema": {"type": "object"}}}]},
+      "status": {"storedVersions": ["v0", "v1"],
+                 "conditions": [{"type": "Established", "status": "True"}]}})");
+  Json old = crd;
+  const auto gone = validate_update(*kind, old, crd);
+  REQUIRE(gone.size() == 1);
+  CHECK(gone[0].field == "status.storedVersions[0]");
+  CHECK(gone[0].message.starts_with("Invalid value: \"v0\": missing from spec.versions; v0 was "));
+  crd["status"]["storedVersions"] = {"v1"};
+  CHECK(validate_update(*kind, old, crd).empty());
+  crd["spec"]["names"]["plural"] = "bs";
+  const auto fixed = validate_update(*kind, old, crd);
+  REQUIRE(fixed.size() == 1);
+  CHECK(fixed[0].field == "spec.names.plural");
+}
+
+TEST_CASE("A custom resource is warned of finalizers that are nobody's") {
+  const auto with = [](const Json& finalizers) {
+    return Json{{"metadata", {{"finalizers", finalizers}}}};
+  };
+  const auto texts = finalizer_warnings(with({"old"}), with({"old", "b.c", "a", "x/y", "orphan"}));
+  CHECK(texts ==
+        std::vector<std::string>{
+            "metadata.finalizers: \"a\": prefer a domain-qualified finalizer name to avoid "
+            "accidental conflicts with other finalizer writers",
+            "metadata.finalizers: \"b.c\": prefer a domain-qualified finalizer name including a "
+            "path (/) to avoid accidental conflicts with other finalizer writers"});
+}
+
+TEST_CASE("A custom resource's finalizers are checked by updates too") {
+  const Kind kind{.group = "example.com", .version = "v1", .kind = "Gear"};
+  const Json old = {{"metadata", {{"name", "a"}}}};
+  Json object = old;
+  object["metadata"]["finalizers"] = {"1"};
+  CHECK(validate_update(kind, old, object).empty());
+  object["metadata"]["finalizers"] = {"a b"};
+  CHECK(validate_update(kind, old, object).size() == 1);
 }
 
 TEST_CASE("Rules keep still on objects of any shape") {

@@ -119,4 +119,10 @@ void Causes::not_negative(const FieldPath& path, const Json& object, std::string
   }
 }
 
+void Causes::append(std::vector<Cause> more) {
+  for (Cause& cause : more) {
+    if (causes_.size() < kRuleCausesMax) causes_.push_back(std::move(cause));
+  }
+}
+
 }  // namespace amdahl::local

@@ -55,6 +55,8 @@ class Causes {
   // "must be greater than or equal to 0" for the number at object[name], if there is one.
   void not_negative(const FieldPath& path, const Json& object, std::string_view name);
 
+  void append(std::vector<Cause> more);  // what another part of the server found
+
   std::vector<Cause> take() { return std::move(causes_); }
   bool empty() const { return causes_.empty(); }
 

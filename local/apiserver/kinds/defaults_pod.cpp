@@ -5,6 +5,7 @@
 #include <utility>
 
 #include "local/apiserver/kinds/builtin_defaults.hpp"
+#include "local/apiserver/kinds/image_name.hpp"
 #include "local/apiserver/kinds/json_access.hpp"
 
 namespace amdahl::local {
@@ -16,18 +17,6 @@ constexpr int kProjectedTokenSeconds = 3600;
 constexpr int kGraceSeconds = 30;
 constexpr std::array<std::string_view, 3> kContainerLists = {"containers", "initContainers",
                                                              "ephemeralContainers"};
-
-// "r:5000/busybox" has no tag, "busybox:1" has one, and a digest is as good as a tag.
-constexpr std::size_t kImageNameMax = 255;
-
-// What is no name of an image has no tag either.
-bool is_latest(std::string_view image) {
-  if (image.size() > kImageNameMax) return false;
-  if (image.find('@') != std::string_view::npos) return false;
-  const std::string_view last = image.substr(image.rfind('/') + 1);
-  const std::size_t colon = last.find(':');
-  return colon == std::string_view::npos || last.substr(colon + 1) == "latest";
-}
 
 void default_http(Json& action) {
   Json* http = member(action, "httpGet");
@@ -64,7 +53,7 @@ void default_container(Json& container) {
   set_default(container, "terminationMessagePath", "/dev/termination-log");
   set_default(container, "terminationMessagePolicy", "File");
   set_default(container, "imagePullPolicy",
-              is_latest(text_at(container, {"image"})) ? "Always" : "IfNotPresent");
+              image_tag(text_at(container, {"image"})) == "latest" ? "Always" : "IfNotPresent");
   each(container, "ports", [](Json& port) { set_default(port, "protocol", "TCP"); });
   for (const std::string_view probe : {"livenessProbe", "readinessProbe", "startupProbe"}) {
     default_probe(container, probe);

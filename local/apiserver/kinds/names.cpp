@@ -4,6 +4,9 @@
 
 #include <algorithm>
 #include <array>
+#include <cstdint>
+#include <optional>
+#include <span>
 
 namespace amdahl::local {
 
@@ -44,6 +47,19 @@ bool is_name(std::string_view text) {
   const auto ok = [](char c) { return is_alnum(c) || c == '-' || c == '_' || c == '.'; };
   return !text.empty() && std::ranges::all_of(text, ok) && is_alnum(text.front()) &&
          is_alnum(text.back());
+}
+
+using Address = std::array<std::uint8_t, sizeof(in6_addr)>;
+constexpr std::array<std::uint8_t, 12> kV4Prefix = {0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0xff, 0xff};
+
+// In 16 bytes; of the older form the last four count, as IPv6 writes it.
+std::optional<Address> parse_ip(std::string_view text) {
+  Address address{};
+  const std::string copy(text);
+  if (inet_pton(AF_INET6, copy.c_str(), address.data()) == 1) return address;
+  std::ranges::copy(kV4Prefix, address.begin());
+  if (inet_pton(AF_INET, copy.c_str(), address.data() + kV4Prefix.size()) == 1) return address;
+  return std::nullopt;
 }
 
 std::string longest(std::size_t bytes_max) {
@@ -194,15 +210,38 @@ NameErrors port_number_errors(std::int64_t port) {
 }
 
 bool is_ip(std::string_view text) {
-  std::array<unsigned char, sizeof(in6_addr)> address{};
-  const std::string copy(text);
-  return inet_pton(AF_INET, copy.c_str(), address.data()) == 1 ||
-         inet_pton(AF_INET6, copy.c_str(), address.data()) == 1;
+  return parse_ip(text).has_value();
 }
 
 NameErrors ip_errors(std::string_view text) {
   if (is_ip(text)) return {};
   return {"must be a valid IP address, (e.g. 10.9.8.7 or 2001:db8::ffff)"};
+}
+
+NameErrors endpoint_ip_errors(std::string_view text) {
+  const auto found = parse_ip(text);
+  if (!found) return {"must be a valid IP address"};
+  const Address& ip = *found;
+  const bool is_v4 = std::ranges::equal(std::span(ip).first<12>(), kV4Prefix);
+  const auto is_host = [&](std::uint8_t last) {
+    return std::ranges::count(ip, 0) == 15 && ip[15] == last;
+  };
+  NameErrors errors;
+  if ((is_v4 && std::ranges::count(std::span(ip).last<4>(), 0) == 4) ||
+      std::ranges::count(ip, 0) == 16) {
+    errors.push_back("may not be unspecified (" + std::string(text) + ")");
+  }
+  if (is_v4 ? ip[12] == 127 : is_host(1)) {
+    errors.emplace_back("may not be in the loopback range (127.0.0.0/8, ::1/128)");
+  }
+  if (is_v4 ? ip[12] == 169 && ip[13] == 254 : ip[0] == 0xfe && (ip[1] & 0xc0U) == 0x80U) {
+    errors.emplace_back("may not be in the link-local range (169.254.0.0/16, fe80::/10)");
+  }
+  if (is_v4 ? ip[12] == 224 && ip[13] == 0 && ip[14] == 0
+            : ip[0] == 0xff && (ip[1] & 0x0fU) == 0x02U) {
+    errors.emplace_back("may not be in the link-local multicast range (224.0.0.0/24, ff02::/10)");
+  }
+  return errors;
 }
 
 }  // namespace amdahl::local

@@ -3,6 +3,7 @@
 // Pure functions; an empty result means the text is fine.
 #pragma once
 
+#include <cstdint>
 #include <string>
 #include <string_view>
 #include <vector>
@@ -22,6 +23,7 @@ NameErrors port_name_errors(std::string_view text);
 NameErrors path_segment_errors(std::string_view text);
 NameErrors port_number_errors(std::int64_t port);
 NameErrors ip_errors(std::string_view text);
+NameErrors endpoint_ip_errors(std::string_view text);  // also refuses ranges nobody can reach
 bool is_ip(std::string_view text);
 
 }  // namespace amdahl::local

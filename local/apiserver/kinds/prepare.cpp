@@ -137,7 +137,7 @@ void prepare_update(const Kind& kind, const Json& old, Json& object) {
   if (kind.builtin) {
     if (kind.kind == "Namespace") restore(object, old, "spec");  // only finalize changes it
     if (kind.kind == "Service") keep_allocated(old, object);
-    if (kind.kind == "Pod") add_default_tolerations(object);
+    if (kind.kind == "Pod") keep_admitted(old, object);
   }
   count_generation(kind, old, object);
 }

@@ -146,7 +146,9 @@ void prepare_job(Json& job) {
 void prepare_crd(Json& crd) {
   Json stored = Json::array();
   for (const Json& version : list_at(crd, {"spec", "versions"})) {
-    if (flag_at(version, {"storage"})) stored.push_back(text_at(version, {"name"}));
+    const Json name = text_at(version, {"name"});
+    const bool known = std::ranges::find(stored, name) != stored.end();
+    if (flag_at(version, {"storage"}) && !known) stored.push_back(name);
   }
   crd["status"] = {{"conditions", nullptr},
                    {"acceptedNames", {{"plural", ""}, {"kind", ""}}},

@@ -12,6 +12,8 @@ using Json = nlohmann::json;
 
 void prepare_pod(Json& pod);  // prepare_pod.cpp
 void add_default_tolerations(Json& pod);
+// What admission gave the pod, and an update that leaves it out does not take away.
+void keep_admitted(const Json& old, Json& pod);
 void keep_pod_status(const Json& old, Json& pod);
 std::string qos_class(const Json& pod);  // "Guaranteed", "Burstable" or "BestEffort"
 

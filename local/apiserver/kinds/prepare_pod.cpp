@@ -108,6 +108,17 @@ void prepare_pod(Json& pod) {
   add_gated_condition(pod);
 }
 
+void keep_admitted(const Json& old, Json& pod) {
+  add_default_tolerations(pod);
+  Json* spec = make_object(pod, "spec");
+  if (spec == nullptr) return;
+  for (const std::string_view name : {"priority", "preemptionPolicy"}) {
+    if (const Json* value = at(old, {"spec", name}); value != nullptr) {
+      set_default(*spec, name, *value);
+    }
+  }
+}
+
 void keep_pod_status(const Json& old, Json& pod) {
   Json* status = make_object(pod, "status");
   if (status == nullptr) return;

@@ -43,8 +43,6 @@ void check_lease(const Json& lease, Causes& causes);
 void check_priority_class(const Json& priority_class, Causes& causes);
 void check_priority_class_update(const Json& old, const Json& priority_class, Causes& causes);
 void check_volume_claim(const Json& claim, Causes& causes);
-void check_endpoints(const Json& endpoints, Causes& causes);
-void check_endpoint_slice(const Json& slice, Causes& causes);
 
 // rules_event.cpp: what holds for every event; what events.k8s.io asks for beyond that.
 void check_event(const Kind& kind, const Json& event, Causes& causes);
@@ -54,6 +52,10 @@ void check_new_event_update(const Json& old, const Json& event, Causes& causes);
 // rules_service.cpp
 void check_service(const Json& service, Causes& causes);
 void check_service_update(const Json& old, const Json& service, Causes& causes);
+
+// rules_endpoints.cpp
+void check_endpoints(const Json& endpoints, Causes& causes);
+void check_endpoint_slice(const Json& slice, Causes& causes);
 
 // rules_workload.cpp
 void check_deployment(const Json& deployment, Causes& causes);

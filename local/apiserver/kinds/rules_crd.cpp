@@ -1,5 +1,6 @@
-// Rules of CustomResourceDefinitions, their schemas excepted; see rules.hpp.
+// Rules of CustomResourceDefinitions, in the order of kube-apiserver; see rules.hpp.
 #include <algorithm>
+#include <map>
 #include <set>
 #include <string>
 #include <string_view>
@@ -7,6 +8,7 @@
 #include "local/apiserver/kinds/json_access.hpp"
 #include "local/apiserver/kinds/names.hpp"
 #include "local/apiserver/kinds/rules.hpp"
+#include "local/apiserver/kinds/rules_crd_parts.hpp"
 
 namespace amdahl::local {
 
@@ -28,122 +30,42 @@ std::string shown_versions(const Json& crd) {
   return shown + "]";
 }
 
-void check_path(const FieldPath& path, const std::string& text, bool required, Causes& causes) {
-  if (text.empty()) {
-    if (required) causes.required(path);
-  } else if (!text.starts_with('.')) {
-    causes.invalid(path, text, "must be a simple json path starting with .");
+std::string lower(std::string text) {
+  for (char& c : text) {
+    if (c >= 'A' && c <= 'Z') c = static_cast<char>(c - 'A' + 'a');
+  }
+  return text;
+}
+
+// All that is wrong with a name in one cause.
+void check_label(const FieldPath& path, const std::string& text, Causes& causes,
+                 std::string_view head = {}) {
+  const std::string wanted = head.empty() ? text : lower(text);
+  std::string why;
+  for (const std::string& error : dns_1035_errors(wanted)) why += (why.empty() ? "" : ",") + error;
+  if (!why.empty()) causes.invalid(path, text, std::string(head) + why);
+}
+
+void check_schemas_are_there(const Json& versions, Causes& causes) {
+  for (std::size_t i = 0; i < versions.size(); ++i) {
+    if (at(versions[i], {"schema", "openAPIV3Schema"}) != nullptr) continue;
+    causes.required(FieldPath("spec.versions").index(i).child("schema").child("openAPIV3Schema"));
   }
 }
 
-void check_scale(const FieldPath& path, const Json& version, Causes& causes) {
-  const Json* scale = at(version, {"subresources", "scale"});
-  if (scale == nullptr) return;
-  const FieldPath at_scale = path.child("subresources").child("scale");
-  check_path(at_scale.child("specReplicasPath"), text_at(*scale, {"specReplicasPath"}), true,
-             causes);
-  check_path(at_scale.child("statusReplicasPath"), text_at(*scale, {"statusReplicasPath"}), true,
-             causes);
-  check_path(at_scale.child("labelSelectorPath"), text_at(*scale, {"labelSelectorPath"}), false,
-             causes);
-}
-
-void check_columns(const FieldPath& path, const Json& version, Causes& causes) {
-  const Json& columns = list_at(version, {"additionalPrinterColumns"});
-  for (std::size_t i = 0; i < columns.size(); ++i) {
-    const FieldPath at_column = path.child("additionalPrinterColumns").index(i);
-    if (text_at(columns[i], {"name"}).empty()) causes.required(at_column.child("name"));
-    const std::string type = text_at(columns[i], {"type"});
-    constexpr std::array<std::string_view, 5> kTypes = {"boolean", "date", "integer", "number",
-                                                        "string"};
-    if (type.empty()) {
-      causes.required(at_column.child("type"), "must be one of boolean,date,integer,number,string");
-    } else if (std::ranges::find(kTypes, type) == kTypes.end()) {
-      causes.invalid(at_column.child("type"), type,
-                     "must be one of boolean,date,integer,number,string");
-    }
-    check_path(at_column.child("JSONPath"), text_at(columns[i], {"jsonPath"}), true, causes);
-  }
-}
-
-// Why ".spec.color" leads to no field of the schema; "" when it does, and `type` is the field's.
-std::string wrong_field_path(std::string_view text, const Json& root, std::string& type) {
-  const Json* schema = &root;
-  while (!text.empty()) {
-    if (text.front() == '[') return "array notation is not allowed";
-    if (text.front() != '.') {
-      return "expected [ or . but got: " + std::string(text.substr(0, text.find_first_of(".[]")));
-    }
-    text.remove_prefix(1);
-    if (text.empty()) return "unexpected end of JSON path";
-    const std::size_t end =
-        std::max<std::size_t>(1, std::min(text.find_first_of(".[]"), text.size()));
-    const bool named = member(*schema, "properties") != nullptr;
-    schema = named ? at(*schema, {"properties", text.substr(0, end)})
-                   : member(*schema, "additionalProperties");
-    if (schema == nullptr) return "does not refer to a valid field";
-    text.remove_prefix(end);
-  }
-  type = text_at(*schema, {"type"});
-  return "";
-}
-
-void check_selectable(const FieldPath& path, const Json& version, Causes& causes) {
-  const Json& fields = list_at(version, {"selectableFields"});
-  if (!fields.empty() && at(version, {"schema", "openAPIV3Schema"}) == nullptr) {
-    causes.invalid(path.child("selectableFields"), "",
-                   "may only be set when validations.schema is included");
-    return;
-  }
-  std::set<std::string> seen;
-  for (std::size_t i = 0; i < fields.size(); ++i) {
-    const FieldPath at_field = path.child("selectableFields").index(i).child("jsonPath");
-    const std::string text = text_at(fields[i], {"jsonPath"});
-    if (text.empty()) {
-      causes.required(at_field);
-      continue;
-    }
-    std::string type;
-    const std::string why =
-        wrong_field_path(text, map_at(version, {"schema", "openAPIV3Schema"}), type);
-    if (!why.empty()) {
-      causes.invalid(at_field, text, "is an invalid path: " + why);
-      continue;
-    }
-    if (text.starts_with(".metadata")) {
-      causes.invalid(at_field, text, "must not point to fields in metadata");
-    }
-    if (type != "string" && type != "boolean" && type != "integer") {
-      causes.invalid(at_field, text,
-                     "must point to a field of type string, boolean or integer. Enum string fields "
-                     "and strings with formats are allowed.");
-    }
-    if (!seen.insert(text).second) causes.duplicate(at_field, text);
-  }
-}
-
-void check_versions(const Json& crd, Causes& causes) {
+void check_versions(const Json& crd, const SharedParts& shared, Causes& causes) {
   const FieldPath path("spec.versions");
   const Json& versions = list_at(crd, {"spec", "versions"});
-  // What all versions have in common is reported without the version's index.
-  const bool single = versions.size() == 1;
   std::set<std::string> names;
   bool unique = true;
   std::size_t storages = 0;
+  check_schemas_are_there(versions, causes);
   for (std::size_t i = 0; i < versions.size(); ++i) {
-    const FieldPath at_version = path.index(i);
     const std::string name = text_at(versions[i], {"name"});
     unique = names.insert(name).second && unique;
     if (flag_at(versions[i], {"storage"})) ++storages;
-    causes.invalid(at_version.child("name"), name, dns_1035_errors(name));
-    if (i == 0) causes.invalid(FieldPath("spec.version"), name, dns_1035_errors(name));
-    if (at(versions[i], {"schema", "openAPIV3Schema"}) == nullptr) {
-      causes.required(at_version.child("schema").child("openAPIV3Schema"));
-    }
-    const FieldPath parts = single ? FieldPath("spec") : at_version;
-    check_scale(parts, versions[i], causes);
-    check_columns(parts, versions[i], causes);
-    check_selectable(parts, versions[i], causes);
+    check_label(path.index(i).child("name"), name, causes);
+    check_own_parts(path.index(i), versions[i], shared, causes);
   }
   if (!unique) {
     causes.invalid_text(path, shown_versions(crd), "must contain unique version names");
@@ -152,60 +74,62 @@ void check_versions(const Json& crd, Causes& causes) {
     causes.invalid_text(path, shown_versions(crd),
                         "must have exactly one version marked as storage version");
   }
+  // Older clients knew one version only: the first.
+  const std::string first = versions.empty() ? "" : text_at(versions[0], {"name"});
+  if (!first.empty()) check_label(FieldPath("spec.version"), first, causes);
 }
 
-std::string lower(std::string text) {
-  for (char& c : text) {
-    if (c >= 'A' && c <= 'Z') c = static_cast<char>(c - 'A' + 'a');
-  }
-  return text;
-}
-
-void check_kind_name(const FieldPath& path, const std::string& name, Causes& causes) {
-  if (name.empty()) return causes.required(path);
-  if (!dns_1035_errors(lower(name)).empty()) {
-    causes.invalid(
-        path, name,
-        "may have mixed case, but should otherwise match: " + dns_1035_errors(lower(name)).front());
+void check_labels_of(const FieldPath& path, const Json& texts, Causes& causes) {
+  for (std::size_t i = 0; i < texts.size(); ++i) {
+    if (texts[i].is_string()) check_label(path.index(i), texts[i].get<std::string>(), causes);
   }
 }
 
 void check_names(const Json& crd, Causes& causes) {
+  constexpr std::string_view kMixedCase = "may have mixed case, but should otherwise match: ";
   const FieldPath path("spec.names");
   const Json& names = map_at(crd, {"spec", "names"});
-  for (const std::string_view name : {"plural", "singular"}) {
+  for (const std::string_view name : {"plural", "singular", "kind", "listKind"}) {
+    if (text_at(names, {name}).empty()) causes.required(path.child(name));
+  }
+  for (const std::string_view name : {"plural", "singular", "kind", "listKind"}) {
+    const bool is_kind = name == "kind" || name == "listKind";
     const std::string text = text_at(names, {name});
-    if (text.empty()) {
-      causes.required(path.child(name));
-    } else {
-      causes.invalid(path.child(name), text, dns_1035_errors(text));
-    }
+    if (!text.empty()) check_label(path.child(name), text, causes, is_kind ? kMixedCase : "");
   }
-  check_kind_name(path.child("kind"), text_at(names, {"kind"}), causes);
-  check_kind_name(path.child("listKind"), text_at(names, {"listKind"}), causes);
-  for (const std::string_view list : {"shortNames", "categories"}) {
-    const Json& texts = list_at(names, {list});
-    for (std::size_t i = 0; i < texts.size(); ++i) {
-      if (!texts[i].is_string()) continue;
-      causes.invalid(path.child(list).index(i), texts[i],
-                     dns_1035_errors(texts[i].get_ref<const std::string&>()));
-    }
-  }
+  check_labels_of(path.child("shortNames"), list_at(names, {"shortNames"}), causes);
   const std::string kind = text_at(names, {"kind"});
   if (!kind.empty() && kind == text_at(names, {"listKind"})) {
     causes.invalid(path.child("listKind"), kind, "kind and listKind may not be the same");
   }
+  check_labels_of(path.child("categories"), list_at(names, {"categories"}), causes);
+}
+
+std::string gone_version(const std::string& name) {
+  return "missing from spec.versions; " + name +
+         " was previously a storage version, and must remain in spec.versions until a storage "
+         "migration ensures no data remains persisted in " +
+         name + " and removes " + name + " from status.storedVersions";
 }
 
 void check_stored(const Json& crd, Causes& causes) {
   const FieldPath path("status.storedVersions");
   const Json& stored = list_at(crd, {"status", "storedVersions"});
   if (stored.empty()) return causes.invalid(path, nullptr, "must have at least one stored version");
+  std::map<std::string, std::size_t> places;
+  for (std::size_t i = 0; i < stored.size(); ++i) {
+    if (stored[i].is_string()) places[stored[i].get<std::string>()] = i;
+  }
+  // A name that comes twice finds its place once.
   for (const Json& version : list_at(crd, {"spec", "versions"})) {
-    const Json name = text_at(version, {"name"});
-    if (flag_at(version, {"storage"}) && std::ranges::find(stored, name) == stored.end()) {
-      causes.invalid(path, stored, "must have the storage version " + name.get<std::string>());
+    const std::string name = text_at(version, {"name"});
+    const bool found = places.erase(name) > 0;
+    if (flag_at(version, {"storage"}) && !found) {
+      causes.invalid(path, stored, "must have the storage version " + name);
     }
+  }
+  for (const auto& [name, i] : places) {
+    causes.invalid(path.index(i), name, gone_version(name));
   }
 }
 
@@ -221,22 +145,17 @@ void check_approval(const Json& crd, const std::string& group, Causes& causes) {
   }
 }
 
-}  // namespace
-
-void check_crd(const Json& crd, Causes& causes) {
+void check_spec(const Json& crd, Causes& causes) {
   const FieldPath path("spec");
-  const std::string name = text_at(crd, {"metadata", "name"});
   const std::string group = text_at(crd, {"spec", "group"});
-  if (name != text_at(crd, {"spec", "names", "plural"}) + "." + group) {
-    causes.invalid(FieldPath("metadata.name"), name, "must be spec.names.plural+\".\"+spec.group");
-  }
   if (group.empty()) {
     causes.required(path.child("group"));
-  } else {
-    causes.invalid(path.child("group"), group, dns_subdomain_errors(group));
-    if (group.find('.') == std::string::npos) {
-      causes.invalid(path.child("group"), group, "should be a domain with at least one dot");
-    }
+  } else if (const NameErrors errors = dns_subdomain_errors(group); !errors.empty()) {
+    std::string why;
+    for (const std::string& error : errors) why += (why.empty() ? "" : ",") + error;
+    causes.invalid(path.child("group"), group, why);
+  } else if (group.find('.') == std::string::npos) {
+    causes.invalid(path.child("group"), group, "should be a domain with at least one dot");
   }
   const std::string scope = text_at(crd, {"spec", "scope"});
   if (scope.empty()) {
@@ -244,35 +163,59 @@ void check_crd(const Json& crd, Causes& causes) {
   } else {
     causes.one_of(path.child("scope"), scope, {"Cluster", "Namespaced"});
   }
-  check_versions(crd, causes);
+  const Json& versions = list_at(crd, {"spec", "versions"});
+  const SharedParts shared = shared_parts(versions);
+  check_versions(crd, shared, causes);
   check_names(crd, causes);
+  check_shared_parts(versions, shared, causes);
+}
+
+// What may not change: the name follows from some of it, the storage from the rest.
+void check_fixed(const Json& old, const Json& crd, Causes& causes) {
+  const auto fixed = [&](std::initializer_list<std::string_view> names) {
+    FieldPath path("spec");
+    for (const std::string_view name : names) path = path.child(name);
+    const Json& before = map_at(old, {"spec"});
+    const Json& now = map_at(crd, {"spec"});
+    if (text_at(before, names) != text_at(now, names)) {
+      causes.invalid(path, text_at(now, names), "field is immutable");
+    }
+  };
+  // Until the names are accepted nobody can have made an object.
+  const bool established =
+      std::ranges::any_of(list_at(old, {"status", "conditions"}), [](const Json& condition) {
+        return text_at(condition, {"type"}) == "Established" &&
+               text_at(condition, {"status"}) == "True";
+      });
+  if (established) {
+    fixed({"scope"});
+    fixed({"names", "kind"});
+  }
+  fixed({"group"});
+  fixed({"names", "plural"});
+}
+
+void check_rest(const Json& crd, Causes& causes) {
   check_stored(crd, causes);
-  check_approval(crd, group, causes);
+  check_approval(crd, text_at(crd, {"spec", "group"}), causes);
   if (flag_at(crd, {"spec", "preserveUnknownFields"})) {
-    causes.invalid(path.child("preserveUnknownFields"), true,
+    causes.invalid(FieldPath("spec.preserveUnknownFields"), true,
                    "cannot set to true, set x-kubernetes-preserve-unknown-fields to true in "
                    "spec.versions[*].schema instead");
   }
 }
 
+}  // namespace
+
+void check_crd(const Json& crd, Causes& causes) {
+  check_spec(crd, causes);
+  check_rest(crd, causes);
+}
+
 void check_crd_update(const Json& old, const Json& crd, Causes& causes) {
-  check_crd(crd, causes);
-  const auto fixed = [&](std::string_view name, const std::string& before, const std::string& now) {
-    if (before != now) {
-      causes.invalid(FieldPath("spec").child(name), now, "field is immutable");
-    }
-  };
-  // Until the names are accepted nobody can have made an object.
-  const auto established =
-      std::ranges::any_of(list_at(old, {"status", "conditions"}), [](const Json& condition) {
-        return text_at(condition, {"type"}) == "Established" &&
-               text_at(condition, {"status"}) == "True";
-      });
-  fixed("group", text_at(old, {"spec", "group"}), text_at(crd, {"spec", "group"}));
-  if (!established) return;
-  fixed("scope", text_at(old, {"spec", "scope"}), text_at(crd, {"spec", "scope"}));
-  fixed("names.kind", text_at(old, {"spec", "names", "kind"}),
-        text_at(crd, {"spec", "names", "kind"}));
+  check_spec(crd, causes);
+  check_fixed(old, crd, causes);
+  check_rest(crd, causes);
 }
 
 }  // namespace amdahl::local

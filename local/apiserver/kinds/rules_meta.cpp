@@ -20,6 +20,17 @@ bool is_core_event(const Kind& kind) {
   return kind.builtin && kind.kind == "Event" && kind.group.empty();
 }
 
+bool is_standard_finalizer(std::string_view name) {
+  return name == "orphan" || name == "foregroundDeletion" || name == "kubernetes";
+}
+
+// Those whose checks are built on the core group's; the others take any qualified name.
+bool wants_known_finalizers(const Kind& kind) {
+  return kind.builtin && !is_core_event(kind) && kind.kind != "Lease" &&
+         kind.kind != "CustomResourceDefinition";
+}
+
+// `name`, or a prefix whose end was made good.
 NameErrors name_errors(const Kind& kind, std::string_view name) {
   if (is_core_event(kind)) return path_segment_errors(name);
   if (!kind.builtin) return dns_subdomain_errors(name);
@@ -35,16 +46,32 @@ std::string masked(std::string prefix) {
   return prefix;
 }
 
-void check_name(const Kind& kind, const Json& metadata, const FieldPath& path, Causes& causes) {
+// A definition's name follows from what it defines.
+void check_defined_name(const Kind& kind, const Json& object, std::string_view field,
+                        Causes& causes) {
+  if (!kind.builtin || kind.kind != "CustomResourceDefinition") return;
+  const std::string name = text_at(object, {"metadata", field});
+  const std::string wanted =
+      text_at(object, {"spec", "names", "plural"}) + "." + text_at(object, {"spec", "group"});
+  if (name != wanted) {
+    causes.invalid(FieldPath("metadata").child(field), name,
+                   "must be spec.names.plural+\".\"+spec.group");
+  }
+}
+
+void check_name(const Kind& kind, const Json& object, const FieldPath& path, Causes& causes) {
+  const Json& metadata = map_at(object, {"metadata"});
   const std::string prefix = text_at(metadata, {"generateName"});
   if (!prefix.empty()) {
     causes.invalid(path.child("generateName"), prefix, name_errors(kind, masked(prefix)));
+    check_defined_name(kind, object, "generateName", causes);
   }
   const std::string name = text_at(metadata, {"name"});
   if (name.empty()) {
     causes.required(path.child("name"), "name or generateName is required");
   } else {
     causes.invalid(path.child("name"), name, name_errors(kind, name));
+    check_defined_name(kind, object, "name", causes);
   }
   const std::string ns = text_at(metadata, {"namespace"});
   if (!kind.namespaced) {
@@ -124,18 +151,17 @@ void check_finalizers(const Kind& kind, const FieldPath& path, const Json& final
   if (orphan && foreground) {
     causes.invalid(path, finalizers, "finalizer orphan and foregroundDeletion cannot be both set");
   }
-  for (std::size_t i = 0; kind.builtin && !is_core_event(kind) && i < finalizers.size(); ++i) {
+  for (std::size_t i = 0; wants_known_finalizers(kind) && i < finalizers.size(); ++i) {
     if (!finalizers[i].is_string()) continue;
     const auto& text = finalizers[i].get_ref<const std::string&>();
-    const bool standard = text == "orphan" || text == "foregroundDeletion" || text == "kubernetes";
-    if (!standard && text.find('/') == std::string::npos) {
+    if (!is_standard_finalizer(text) && text.find('/') == std::string::npos) {
       causes.invalid(path.index(i), text,
                      "name is neither a standard finalizer name nor is it fully qualified");
     }
   }
 }
 
-void check_new_finalizers(const Json& old, const Json& object, Causes& causes) {
+std::set<std::string> new_finalizers(const Json& old, const Json& object) {
   std::set<std::string> added;
   const Json& before = list_at(old, {"metadata", "finalizers"});
   for (const Json& finalizer : list_at(object, {"metadata", "finalizers"})) {
@@ -143,6 +169,11 @@ void check_new_finalizers(const Json& old, const Json& object, Causes& causes) {
       added.insert(finalizer.get<std::string>());
     }
   }
+  return added;
+}
+
+void check_new_finalizers(const Json& old, const Json& object, Causes& causes) {
+  const std::set<std::string> added = new_finalizers(old, object);
   if (added.empty()) return;
   std::string list;
   for (const std::string& name : added) list += (list.empty() ? "\"" : ", \"") + name + "\"";
@@ -176,11 +207,24 @@ void check_annotations(const FieldPath& path, const Json& annotations, Causes& c
   if (bytes > kAnnotationBytesMax) causes.too_long(path, kAnnotationBytesMax);
 }
 
+std::vector<std::string> finalizer_warnings(const Json& old, const Json& object) {
+  std::vector<std::string> texts;
+  for (const std::string& name : new_finalizers(old, object)) {
+    if (is_standard_finalizer(name) || name.find('/') != std::string::npos) continue;
+    const bool has_domain = name.find('.') != std::string::npos;
+    texts.push_back("metadata.finalizers: " + Json(name).dump() +
+                    ": prefer a domain-qualified finalizer name" +
+                    (has_domain ? " including a path (/)" : "") +
+                    " to avoid accidental conflicts with other finalizer writers");
+  }
+  return texts;
+}
+
 std::vector<Cause> validate_meta(const Kind& kind, const Json& object) {
   Causes causes;
   const FieldPath path("metadata");
   const Json& metadata = map_at(object, {"metadata"});
-  check_name(kind, metadata, path, causes);
+  check_name(kind, object, path, causes);
   causes.not_negative(path, metadata, "generation");
   check_labels(path.child("labels"), map_at(metadata, {"labels"}), causes);
   check_annotations(path.child("annotations"), map_at(metadata, {"annotations"}), causes);
@@ -208,9 +252,7 @@ std::vector<Cause> validate_meta_update(const Kind& kind, const Json& old, const
   check_labels(path.child("labels"), map_at(metadata, {"labels"}), causes);
   check_annotations(path.child("annotations"), map_at(metadata, {"annotations"}), causes);
   check_owners(path.child("ownerReferences"), list_at(metadata, {"ownerReferences"}), causes);
-  if (kind.builtin) {
-    check_finalizers(kind, path.child("finalizers"), list_at(metadata, {"finalizers"}), causes);
-  }
+  check_finalizers(kind, path.child("finalizers"), list_at(metadata, {"finalizers"}), causes);
   return causes.take();
 }
 

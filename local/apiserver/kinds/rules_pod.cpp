@@ -19,6 +19,8 @@ constexpr std::string_view kUpdatable =
     "`spec.tolerations` (only additions to existing tolerations),"
     "`spec.terminationGracePeriodSeconds` (allow it to be set to 1 if it was previously negative)";
 
+constexpr std::int64_t kDeadlineMax = std::numeric_limits<std::int32_t>::max();
+
 void check_name_of(const FieldPath& path, const Json& spec, std::string_view name,
                    NameErrors (*errors)(std::string_view), Causes& causes) {
   const std::string text = text_at(spec, {name});
@@ -43,7 +45,7 @@ void check_spec(const FieldPath& path, const Json& spec, Causes& causes) {
   check_name_of(path, spec, "subdomain", dns_label_errors, causes);
   check_name_of(path, spec, "priorityClassName", dns_subdomain_errors, causes);
   const auto deadline = number_at(spec, {"activeDeadlineSeconds"});
-  if (deadline && (*deadline < 1 || *deadline > std::numeric_limits<std::int32_t>::max())) {
+  if (deadline && (*deadline < 1 || *deadline > kDeadlineMax)) {
     causes.invalid(path.child("activeDeadlineSeconds"), *deadline,
                    "must be between 1 and 2147483647, inclusive");
   }
@@ -58,15 +60,27 @@ bool check_same_containers(const Json& old, const Json& pod, std::string_view li
   return false;
 }
 
-void check_deadline_update(const Json& old, const Json& pod, Causes& causes) {
+// False when nothing more is looked at.
+bool check_deadline_update(const Json& old, const Json& pod, Causes& causes) {
   const FieldPath path("spec.activeDeadlineSeconds");
   const auto before = number_at(old, {"spec", "activeDeadlineSeconds"});
   const auto now = number_at(pod, {"spec", "activeDeadlineSeconds"});
-  if (before && !now) {
-    causes.invalid(path, nullptr, "must not update from a positive integer to nil value");
-  } else if (before && *now > *before) {
-    causes.invalid(path, *now, "must be less than or equal to previous value");
+  if (!now) {
+    if (before) {
+      causes.invalid(path, nullptr, "must not update from a positive integer to nil value");
+    }
+    return true;
   }
+  if (*now < 0 || *now > kDeadlineMax) {
+    causes.invalid(path, *now,
+                   "must be between 0 and " + std::to_string(kDeadlineMax) + ", inclusive");
+    return false;
+  }
+  if (before && *now > *before) {
+    causes.invalid(path, *now, "must be less than or equal to previous value");
+    return false;
+  }
+  return true;
 }
 
 void check_tolerations_update(const Json& old, const Json& pod, Causes& causes) {
@@ -149,7 +163,7 @@ void check_pod_update(const Json& old, const Json& pod, Causes& causes) {
   for (const std::string_view list : {"containers", "initContainers"}) {
     if (!check_same_containers(old, pod, list, causes)) return;
   }
-  check_deadline_update(old, pod, causes);
+  if (!check_deadline_update(old, pod, causes)) return;
   check_tolerations_update(old, pod, causes);
   check_gates_update(old, pod, causes);
   if (!list_at(old, {"spec", "schedulingGates"}).empty()) {

@@ -1,4 +1,4 @@
-// Rules of services and endpoints; see rules.hpp.
+// Rules of services; see rules.hpp.
 #include <nlohmann/json.hpp>
 #include <set>
 #include <string>
@@ -79,15 +79,6 @@ void check_addresses(const Json& spec, Causes& causes) {
   causes.invalid(path.index(0), address, ip_errors(address));
 }
 
-void check_endpoint_addresses(const FieldPath& path, const Json& addresses, Causes& causes) {
-  for (std::size_t i = 0; i < addresses.size(); ++i) {
-    const std::string ip = text_at(addresses[i], {"ip"});
-    const FieldPath at_ip = path.index(i).child("ip");
-    causes.invalid(at_ip, ip, ip_errors(ip));
-    if (!is_ip(ip)) causes.invalid(at_ip, ip, "must be a valid IP address");
-  }
-}
-
 }  // namespace
 
 void check_service(const Json& service, Causes& causes) {
@@ -129,32 +120,6 @@ void check_service_update(const Json& old, const Json& service, Causes& causes) 
   }
   check_service(service, causes);
   check_families(service, causes);
-}
-
-void check_endpoints(const Json& endpoints, Causes& causes) {
-  const Json& subsets = list_at(endpoints, {"subsets"});
-  for (std::size_t i = 0; i < subsets.size(); ++i) {
-    const FieldPath path = FieldPath("subsets").index(i);
-    const Json& ready = list_at(subsets[i], {"addresses"});
-    const Json& not_ready = list_at(subsets[i], {"notReadyAddresses"});
-    if (ready.empty() && not_ready.empty()) {
-      causes.required(path, "must specify `addresses` or `notReadyAddresses`");
-    }
-    check_endpoint_addresses(path.child("addresses"), ready, causes);
-    check_endpoint_addresses(path.child("notReadyAddresses"), not_ready, causes);
-    const Json& ports = list_at(subsets[i], {"ports"});
-    for (std::size_t j = 0; j < ports.size(); ++j) {
-      const std::int64_t number = number_at(ports[j], {"port"}).value_or(0);
-      causes.invalid(path.child("ports").index(j).child("port"), number,
-                     port_number_errors(number));
-    }
-  }
-}
-
-void check_endpoint_slice(const Json& slice, Causes& causes) {
-  const std::string type = text_at(slice, {"addressType"});
-  if (type.empty()) return causes.required(FieldPath("addressType"));
-  causes.one_of(FieldPath("addressType"), type, {"FQDN", "IPv4", "IPv6"});
 }
 
 }  // namespace amdahl::local

@@ -15,6 +15,7 @@ namespace {
 ScalarType scalar_type(std::string_view type, std::string_view format) {
   if (type == "integer" || type == "number") return ScalarType::kNumber;
   if (type == "boolean") return ScalarType::kFlag;
+  if (format == "int-or-string") return ScalarType::kUnchecked;
   const bool text = type == "string" && (format.empty() || format == "byte");
   return text ? ScalarType::kText : ScalarType::kAny;
 }

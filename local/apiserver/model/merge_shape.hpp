@@ -27,8 +27,8 @@ enum class MergeKind : std::uint8_t {
   kMapList,  // a list of objects told apart by `keys`
 };
 
-// What an applied configuration may have at a kScalar.
-enum class ScalarType : std::uint8_t { kAny, kNumber, kText, kFlag };
+// What an applied configuration may have at a kScalar. kUnchecked: only the kind itself can say.
+enum class ScalarType : std::uint8_t { kAny, kNumber, kText, kFlag, kUnchecked };
 
 struct MergeShape {
   MergeKind kind = MergeKind::kUntyped;

@@ -1,6 +1,7 @@
 #include "local/apiserver/patch/apply.hpp"
 
 #include <algorithm>
+#include <array>
 
 #include "local/apiserver/patch/field_merge.hpp"
 #include "local/apiserver/patch/last_applied.hpp"
@@ -12,6 +13,8 @@ namespace {
 
 // Owns what is there when the first apply meets an object nobody tracked.
 constexpr std::string_view kBeforeFirstApply = "before-first-apply";
+constexpr std::array kEntryTexts = {"apiVersion", "fieldsType",  "manager",
+                                    "operation",  "subresource", "time"};
 
 std::string text_at(const Json& object, const char* pointer) {
   const Json::json_pointer place(pointer);
@@ -28,6 +31,18 @@ std::string shown_object(const Json& object) {
                      text_at(object, "/kind"));
 }
 
+// What is no list of entries is none to kube-apiserver, and is left to the check of types.
+bool lists_entries(const Json& managed) {
+  const auto is_entry = [](const Json& item) {
+    if (!item.is_object()) return false;
+    return std::ranges::all_of(kEntryTexts, [&](const char* name) {
+      const auto found = item.find(name);
+      return found == item.end() || found->is_null() || found->is_string();
+    });
+  };
+  return managed.is_array() && std::ranges::all_of(managed, is_entry);
+}
+
 // The configuration as it is merged.
 Result<Json> readied(const FieldRules& rules, const FieldWriter& writer,
                      const Json& configuration) {
@@ -40,8 +55,8 @@ Result<Json> readied(const FieldRules& rules, const FieldWriter& writer,
                 "Incorrect version specified in apply patch. Specified patch version: {}, "
                 "expected: {}",
                 version, writer.api_version);
-  const Json& managed = managed_fields_of(configuration);
-  if (!managed.is_null()) return fail(Errc::kCorrupt, "metadata.managedFields must be nil");
+  if (lists_entries(managed_fields_of(configuration)))
+    return fail(Errc::kCorrupt, "metadata.managedFields must be nil");
   if (auto fits = check_configuration(configuration, rules.shape); !fits)
     return wrap(std::move(fits).error(), "failed to create typed patch object ({})",
                 shown_object(configuration));

@@ -226,6 +226,17 @@ TEST_CASE("Apply refuses a configuration that may not be applied") {
   for (const char* entries : {R"({"metadata":{"managedFields":[{"manager":"x"}]}})",
                               R"({"metadata":{"managedFields":[]}})"})
     CHECK(stored.refusal("a", entries) == "metadata.managedFields must be nil");
+  auto typed = std::make_shared<MergeShape>(MergeShape{.kind = MergeKind::kAtomic, .list = true});
+  typed->item = test::object({{"manager", test::scalar()}});
+  test::Stored other(test::object({{"metadata", test::object({{"managedFields", typed}})}}));
+  CHECK_THAT(other.refusal("a", R"({"metadata":{"managedFields":true}})"),
+             Catch::EndsWith(".metadata.managedFields: expected list, got boolean"));
+  CHECK_THAT(other.refusal("a", R"({"metadata":{"managedFields":[{"manager":"x"},1]}})"),
+             Catch::EndsWith(".metadata.managedFields[1]: expected map, got number"));
+  CHECK_THAT(
+      other.refusal("a", R"({"metadata":{"managedFields":[{"manager":{}}]}})"),
+      Catch::EndsWith(".metadata.managedFields[0].manager: expected any scalar, got object"));
+  other.apply("a", R"({"metadata":{"managedFields":[null]}})");
   CHECK_THAT(stored.refusal("a", R"({"spec":1})"),
              Catch::EndsWith(".spec: expected map, got number"));
   CHECK_THAT(stored.refusal("a", R"({"metadata":{"finalizers":{}}})"),

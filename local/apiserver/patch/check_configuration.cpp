@@ -88,6 +88,8 @@ void Checker::scalar(const Json& value, const MergeShape& shape) {
     case ScalarType::kAny:
       if (value.is_structured()) unexpected_kind("any scalar", value);
       return;
+    case ScalarType::kUnchecked:
+      return;
   }
 }
 

@@ -14,33 +14,6 @@
 #include "local/apiserver/schema/validate.hpp"
 
 namespace amdahl::local {
-namespace {
-
-const Json* member(const Json* object, const char* name) {
-  if (object == nullptr || !object->is_object()) return nullptr;
-  const auto found = object->find(name);
-  return found == object->end() ? nullptr : &*found;
-}
-
-const Json* schema_in(const Json& version) {
-  return member(member(&version, "schema"), "openAPIV3Schema");
-}
-
-bool has_status(const Json& version) {
-  return member(member(&version, "subresources"), "status") != nullptr;
-}
-
-// Kubernetes keeps a schema that all versions share in one place, and names that place.
-bool all_share_one(const Json& versions) {
-  const auto differs = [&](const Json& version) {
-    const Json* first = schema_in(versions.front());
-    const Json* here = schema_in(version);
-    return (first == nullptr) != (here == nullptr) || (first != nullptr && *first != *here);
-  };
-  return std::ranges::none_of(versions, differs);
-}
-
-}  // namespace
 
 SchemaPtr compile_schema_of(const Kind& kind) {
   if (!kind.schema) return nullptr;
@@ -49,21 +22,6 @@ SchemaPtr compile_schema_of(const Kind& kind) {
 
 MergeShapePtr shape_of(const Schema& schema) {
   return merge_shape_of(schema);
-}
-
-std::vector<Cause> validate_crd_schemas(const Json& crd) {
-  const Json* versions = member(member(&crd, "spec"), "versions");
-  if (versions == nullptr || !versions->is_array() || versions->empty()) return {};
-  const bool shared = all_share_one(*versions);
-  std::vector<Cause> causes;
-  for (std::size_t at = 0; at < versions->size() && (at == 0 || !shared); ++at) {
-    const Json* schema = schema_in((*versions)[at]);
-    if (schema == nullptr) continue;
-    CrdSchemaOptions options{.status_subresource = has_status((*versions)[at])};
-    if (!shared) options.prefix = fmt::format("spec.versions[{}].schema.openAPIV3Schema", at);
-    std::ranges::move(compile_crd_schema(*schema, options).causes, std::back_inserter(causes));
-  }
-  return causes;
 }
 
 Outcome<std::vector<std::string>> decode_custom(const Schema& schema, Json& object) {

@@ -1,7 +1,7 @@
 // Schemas of custom resources, for ServedKinds: the only file here that knows both.
 //
 // Pure. Failure: a definition whose schema does not compile has no schema, and its objects are kept
-// as they come; validate_crd_schemas() keeps such a definition from being stored.
+// as they come; the rules of definitions (kinds) keep such a one from being stored.
 #pragma once
 
 #include <string>
@@ -18,8 +18,6 @@ using SchemaPtr = std::shared_ptr<const Schema>;
 
 SchemaPtr compile_schema_of(const Kind& kind);
 MergeShapePtr shape_of(const Schema& schema);
-// Why a CustomResourceDefinition's schemas are refused.
-std::vector<Cause> validate_crd_schemas(const Json& crd);
 
 // Drops what the schema does not know; the texts say what.
 Outcome<std::vector<std::string>> decode_custom(const Schema& schema, Json& object);

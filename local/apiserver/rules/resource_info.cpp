@@ -50,6 +50,7 @@ ResourceInfo resource_info(const Kind& kind) {
           .orphans_by_default = kind.builtin && kind.plural == "jobs",
           .selects_fields = !kind.field_labels.empty(),
           .observed = kind.builtin && kind.plural == "customresourcedefinitions",
+          .namesake = kind.builtin && kind.plural == "services" ? "endpoints" : "",
           .deprecated = kind.builtin && kind.plural == "endpoints" ? std::string(kUseSlices) : "",
           .ttl = kind.builtin && kind.plural == "events" ? kEventLife : std::chrono::seconds{0}};
 }

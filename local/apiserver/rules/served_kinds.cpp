@@ -3,7 +3,6 @@
 #include <fmt/format.h>
 
 #include <algorithm>
-#include <iterator>
 
 #include "base/check.hpp"
 #include "local/apiserver/core/metadata.hpp"
@@ -213,9 +212,13 @@ std::vector<Cause> ServedKinds::validate(const ResourceInfo& info, std::string_v
     return of_status ? validate_custom_status(*one.schema, std::move(write))
                      : validate_custom(*one.schema, std::move(write));
   }
-  if (is_crd(info) && subresource.empty())
-    std::ranges::move(validate_crd_schemas(object), std::back_inserter(causes));
   return causes;
+}
+
+std::vector<std::string> ServedKinds::warnings(const ResourceInfo& info, const Json& object,
+                                               const Json* old) const {
+  if (!info.custom) return {};
+  return finalizer_warnings(old == nullptr ? Json::object() : *old, object);
 }
 
 PackedMap ServedKinds::fields(const ResourceInfo& info, const Json& object) const {

@@ -72,6 +72,8 @@ class ServedKinds final : public KindRules {
   void prepare_create(const ResourceInfo& info, Json& object, WallTime now) const override;
   void prepare_update(const ResourceInfo& info, std::string_view subresource, Json& object,
                       const Json& old) const override;
+  std::vector<std::string> warnings(const ResourceInfo& info, const Json& object,
+                                    const Json* old) const override;
   std::vector<Cause> validate(const ResourceInfo& info, std::string_view subresource,
                               const Json& object, const Json* old) const override;
 

@@ -44,6 +44,18 @@ MergeShapePtr owner_shape() {
   return made;
 }
 
+MergeShapePtr managed_entry_shape() {
+  auto made = std::make_shared<MergeShape>();
+  made->kind = MergeKind::kObject;
+  made->closed = true;
+  for (const std::string_view name :
+       {"apiVersion", "fieldsType", "manager", "operation", "subresource"})
+    made->fields.emplace(name, scalar_of(ScalarType::kText));
+  made->fields.emplace("time", scalar_of(ScalarType::kAny));
+  made->fields.emplace("fieldsV1", std::make_shared<MergeShape>());
+  return made;
+}
+
 // Metadata has the same shape everywhere, whatever a CRD says of it.
 MergeShapePtr object_meta_shape() {
   auto made = std::make_shared<MergeShape>();
@@ -79,6 +91,7 @@ MergeShapePtr object_meta_shape() {
   auto managed = std::make_shared<MergeShape>();
   managed->kind = MergeKind::kAtomic;
   managed->list = true;
+  managed->item = managed_entry_shape();
   made->fields.emplace("managedFields", std::move(managed));
   return made;
 }

@@ -57,6 +57,9 @@ TEST_CASE("An object has no other fields unless the schema keeps what it does no
               "below": {"type": "object", "properties": {"a": {"type": "string"}}}}}}})"));
   CHECK(root->closed);
   CHECK(root->fields.at("metadata")->closed);
+  const MergeShape& managed = *root->fields.at("metadata")->fields.at("managedFields");
+  CHECK(managed.item->closed);
+  CHECK(managed.item->fields.at("manager")->scalar == ScalarType::kText);
   const MergeShape& x = *root->fields.at("spec")->fields.at("x");
   CHECK(x.closed);
   CHECK(x.fields.at("plain")->closed);
