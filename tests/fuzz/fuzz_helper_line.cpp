@@ -22,9 +22,7 @@ extern "C" int LLVMFuzzerTestOneInput(const std::uint8_t* data, std::size_t size
     moment.now += std::chrono::milliseconds{300};
     if (const auto message = read_helper_line(line)) {
       state.helper(*message, true, moment);
-      if (message->kind == HelperKind::kCommitted)
-        state.committed({.step = *message->step, .path = message->path, .bytes = message->bytes},
-                        moment);
+      if (message->kind == HelperKind::kCommitted) state.committed(*message->checkpoint, moment);
     }
     if (auto checkpoint = read_marker(line)) state.committed(std::move(*checkpoint), moment);
   }
