@@ -31,6 +31,16 @@ TEST_CASE("create fills in what the server owns") {
   CHECK(got.reply.wait_version == 3);
 }
 
+TEST_CASE("a custom object's kind is judged when it has a name and what it replaces is there") {
+  TestServer test;
+  const std::string other = R"({"apiVersion":"example.com/v1","kind":"Other","metadata":)";
+  const Got made = test.call("POST", kWidgets, other + R"({"generateName":"a-"}})");
+  CHECK(made.status == 422);
+  CHECK(made.message().starts_with("Other.example.com \"a-"));
+  const Got missing = test.call("PUT", kWidgets + "/b", other + R"({"name":"b"}})");
+  CHECK(missing.status == 404);
+}
+
 TEST_CASE("lists of metadata are read item by item") {
   TestServer test;
   const auto refusal = [&](const std::string& meta) {

@@ -180,6 +180,7 @@ Outcome<Written> store_update(ServerState& state, Request& request, const Update
         info, &old, object,
         {.manager = request.manager(), .subresource = update.subresource, .now = state.now});
   if (!finalizes) state.rules.prepare_update(info, update.subresource, object, old);
+  OUTCOME_CHECK(check_custom_kind(info, object));
   std::vector<Cause> causes = fixed_breaches(metadata_of(object), metadata_of(old));
   for (Cause& cause : state.rules.validate(info, update.subresource, object, &old))
     causes.push_back(std::move(cause));

@@ -91,6 +91,7 @@ Outcome<Written> create_once(ServerState& state, Request& request, Json object) 
   const bool generated = text_at(meta, "name").empty();
   fill_system_fields(state, meta);
   state.rules.prepare_create(info, object, state.now);
+  OUTCOME_CHECK(check_custom_kind(info, object));
   if (std::vector<Cause> causes = state.rules.validate(info, "", object, nullptr); !causes.empty())
     return invalid(stored_kind(state, info), text_at(metadata_of(object), "name"),
                    std::move(causes));
