@@ -91,7 +91,7 @@ Outcome<Done> check_kind(const ServerState& state, const Request& request, Json&
   const bool same_version = text_at(object, "apiVersion") == info.api_version();
   if (same_version && kind == info.kind) return Done{};
   if (!info.custom) return wrong_kind(state, request, object);
-  if (same_version) return Done{};  // its kind is judged with the rest of it: check_custom_kind()
+  if (same_version) return Done{};  // its kind is judged with the rest of it: refuse()
   return bad_request(
       fmt::format("the API version in the data ({}) does not match the expected API version ({})",
                   api_version, info.api_version()));
@@ -153,15 +153,6 @@ Outcome<Json> check_object(const ServerState& state, Request& request, Json obje
     return cannot_be(request, object, checked.error().message);
   state.rules.apply_defaults(*request.info, object);
   return object;
-}
-
-Outcome<Done> check_custom_kind(const ResourceInfo& info, const Json& object) {
-  const std::string kind = text_at(object, "kind");
-  if (!info.custom || kind == info.kind) return Done{};
-  return invalid({.group = info.group, .name = kind}, text_at(metadata_of(object), "name"),
-                 {{.reason = std::string(kCauseInvalid),
-                   .message = fmt::format("Invalid value: \"{}\": must be {}", kind, info.kind),
-                   .field = "kind"}});
 }
 
 Outcome<Done> match_path(const Request& request, Json& object) {

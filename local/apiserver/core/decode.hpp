@@ -14,9 +14,6 @@ Outcome<Json> read_object(const ServerState& state, Request& request);
 // The same checks for an object that came out of a patch. `strict` are earlier complaints.
 Outcome<Json> check_object(const ServerState& state, Request& request, Json object,
                            std::vector<std::string> strict);
-// A custom object has to say what it is. This is asked where it is about to be stored: it has its
-// name by then, and what it replaces is there.
-Outcome<Done> check_custom_kind(const ResourceInfo& info, const Json& object);
 // name and namespace in the object against those in the path.
 Outcome<Done> match_path(const Request& request, Json& object);
 
