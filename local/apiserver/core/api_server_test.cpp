@@ -31,6 +31,24 @@ TEST_CASE("create fills in what the server owns") {
   CHECK(got.reply.wait_version == 3);
 }
 
+TEST_CASE("a custom object's kind is judged when it has a name and what it replaces is there") {
+  TestServer test;
+  const std::string other = R"({"apiVersion":"example.com/v1","kind":"Other","metadata":)";
+  const Got made = test.call("POST", kWidgets, other + R"({"generateName":"a-"}})");
+  CHECK(made.status == 422);
+  CHECK(made.message().starts_with("Other.example.com \"a-"));
+  const Got missing = test.call("PUT", kWidgets + "/b", other + R"({"name":"b"}})");
+  CHECK(missing.status == 404);
+  const Got made_well =
+      test.call("POST", kWidgets, kWidget + R"("metadata":{"name":"c"},"spec":{"size":1}})");
+  const std::string version = made_well.body["metadata"]["resourceVersion"];
+  const Got kept = test.call(
+      "PUT", kWidgets + "/c",
+      other + R"({"name":"c","resourceVersion":")" + version + R"("},"spec":{"size":-1}})");
+  CHECK(kept.message() ==
+        "Other.example.com \"c\" is invalid: kind: Invalid value: \"Other\": must be Widget");
+}
+
 TEST_CASE("lists of metadata are read item by item") {
   TestServer test;
   const auto refusal = [&](const std::string& meta) {

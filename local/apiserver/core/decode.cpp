@@ -49,22 +49,6 @@ bool deeper_than(const Json& json, std::size_t limit) {
                              [&](const Json& one) { return deeper_than(one, limit - 1); });
 }
 
-Status wrong_custom_kind(const Request& request, const Json& object) {
-  const ResourceInfo& info = *request.info;
-  const std::string api_version = text_at(object, "apiVersion");
-  if (api_version != info.api_version())
-    return bad_request(
-        fmt::format("the API version in the data ({}) does not match the expected API version ({})",
-                    api_version, info.api_version()));
-  const std::string kind = text_at(object, "kind");
-  const auto meta = object.find("metadata");
-  return invalid({.group = info.group, .name = kind},
-                 meta == object.end() ? std::string() : text_at(*meta, "name"),
-                 {{.reason = std::string(kCauseInvalid),
-                   .message = fmt::format("Invalid value: \"{}\": must be {}", kind, info.kind),
-                   .field = "kind"}});
-}
-
 // The package that Kubernetes keeps the kinds of a group in.
 std::string package_of(std::string_view group) {
   if (group.empty() || group == "events.k8s.io") return "core";
@@ -106,7 +90,11 @@ Outcome<Done> check_kind(const ServerState& state, const Request& request, Json&
   if (api_version.empty() && !info.custom) object["apiVersion"] = info.api_version();
   const bool same_version = text_at(object, "apiVersion") == info.api_version();
   if (same_version && kind == info.kind) return Done{};
-  return info.custom ? wrong_custom_kind(request, object) : wrong_kind(state, request, object);
+  if (!info.custom) return wrong_kind(state, request, object);
+  if (same_version) return Done{};  // its kind is judged with the rest of it: refuse()
+  return bad_request(
+      fmt::format("the API version in the data ({}) does not match the expected API version ({})",
+                  api_version, info.api_version()));
 }
 
 Outcome<Done> check_strict(Request& request, const Json& object, std::vector<std::string> strict) {

@@ -183,8 +183,7 @@ Outcome<Written> store_update(ServerState& state, Request& request, const Update
   std::vector<Cause> causes = fixed_breaches(metadata_of(object), metadata_of(old));
   for (Cause& cause : state.rules.validate(info, update.subresource, object, &old))
     causes.push_back(std::move(cause));
-  if (!causes.empty())
-    return invalid(stored_kind(state, info), update.old->name(), std::move(causes));
+  OUTCOME_CHECK(refuse(state, info, object, std::move(causes)));
   std::ranges::move(state.rules.warnings(info, object, &old), std::back_inserter(request.warnings));
   metadata_of(object)["resourceVersion"] = std::to_string(update.old->version);
   if (same_object(object, old)) return Written{update.old};

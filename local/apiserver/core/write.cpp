@@ -76,6 +76,10 @@ Status exists_already(const Request& request, const StoredObject& found, bool ge
   return status;
 }
 
+bool says_other_kind(const ResourceInfo& info, const Json& object) {
+  return info.custom && text_at(object, "kind") != info.kind;
+}
+
 // What is new has no version; "0" says as much.
 Outcome<Done> take_version(Json& meta) {
   const std::string version = text_at(meta, "resourceVersion");
@@ -91,9 +95,9 @@ Outcome<Written> create_once(ServerState& state, Request& request, Json object) 
   const bool generated = text_at(meta, "name").empty();
   fill_system_fields(state, meta);
   state.rules.prepare_create(info, object, state.now);
-  if (std::vector<Cause> causes = state.rules.validate(info, "", object, nullptr); !causes.empty())
-    return invalid(stored_kind(state, info), text_at(metadata_of(object), "name"),
-                   std::move(causes));
+  std::vector<Cause> causes;
+  if (!says_other_kind(info, object)) causes = state.rules.validate(info, "", object, nullptr);
+  OUTCOME_CHECK(refuse(state, info, object, std::move(causes)));
   std::ranges::move(state.rules.warnings(info, object, nullptr),
                     std::back_inserter(request.warnings));
   OUTCOME_CHECK(take_version(metadata_of(object)));
@@ -110,6 +114,21 @@ Outcome<Written> create_once(ServerState& state, Request& request, Json object) 
 }
 
 }  // namespace
+
+Outcome<Done> refuse(const ServerState& state, const ResourceInfo& info, const Json& object,
+                     std::vector<Cause> causes) {
+  const std::string name = text_at(metadata_of(object), "name");
+  const std::string kind = text_at(object, "kind");
+  if (says_other_kind(info, object)) {
+    std::erase_if(causes, [](const Cause& one) { return !one.field.starts_with("metadata."); });
+    causes.push_back({.reason = std::string(kCauseInvalid),
+                      .message = fmt::format("Invalid value: \"{}\": must be {}", kind, info.kind),
+                      .field = "kind"});
+    return invalid({.group = info.group, .name = kind}, name, std::move(causes));
+  }
+  if (causes.empty()) return Done{};
+  return invalid(stored_kind(state, info), name, std::move(causes));
+}
 
 GroupName stored_kind(const ServerState& state, const ResourceInfo& info) {
   const ResourceInfo* kept = info.custom ? nullptr : state.rules.find_storage(info.storage);

@@ -27,6 +27,10 @@ struct UpdateOf {
 Outcome<Written> store_update(ServerState& state, Request& request, const UpdateOf& update,
                               Json object);
 
+// Refuses an object that is about to be stored, if there are causes. A custom object has to say
+// what it is: an update that says something else is refused for that and for its metadata only.
+Outcome<Done> refuse(const ServerState& state, const ResourceInfo& info, const Json& object,
+                     std::vector<Cause> causes);
 // As what an object is refused. Kinds that are kept as another one are refused as that: events.
 GroupName stored_kind(const ServerState& state, const ResourceInfo& info);
 
