@@ -72,6 +72,16 @@ std::optional<ContentRange> parse_content_range(std::string_view text) {
   return ContentRange{.begin = *first, .end = *last + 1, .bytes = *bytes};
 }
 
+Result<bool> is_whole_object(const StoreAnswer& answer, std::int64_t begin, std::int64_t end) {
+  const auto range = parse_content_range(answer.field("content-range"));
+  const bool unranged = answer.status == 200 && begin == 0;
+  const bool asked_for = unranged || (range && range->begin == begin && range->end == end);
+  if (!asked_for || static_cast<std::int64_t>(answer.filled) != end - begin)
+    return fail(Errc::kCorrupt, "{} bytes came where bytes {} to {} were asked for", answer.filled,
+                begin, end);
+  return begin == 0 && (unranged || range->bytes == end);
+}
+
 std::optional<std::chrono::milliseconds> parse_retry_after(std::string_view text) {
   const auto seconds = parse_count(text);
   if (!seconds) return std::nullopt;

@@ -47,6 +47,9 @@ struct ContentRange {
   bool operator==(const ContentRange&) const = default;
 };
 std::optional<ContentRange> parse_content_range(std::string_view text);
+// Of a 200 or 206: whether the buffer has the bytes from `begin` to `end`, and they are the whole
+// object. kCorrupt when other bytes came than were asked for.
+Result<bool> is_whole_object(const StoreAnswer& answer, std::int64_t begin, std::int64_t end);
 // A decimal number without sign, spaces and leading zeros.
 std::optional<std::int64_t> parse_count(std::string_view text);
 // Only seconds; a date is as good as nothing.

@@ -105,17 +105,11 @@ Result<void> S3Store::read_range(std::string_view name, std::int64_t begin,
     if (answer.status == 404) return fail(Errc::kNotFound, "not there");
     if (answer.status == 416) return fail(Errc::kCorrupt, "it ends before byte {}", end);
     if (answer.status != 206 && answer.status != 200) return error_of(answer);
-    const auto range = parse_content_range(answer.field("content-range"));
-    const bool whole = answer.status == 200 && begin == 0;
-    if (answer.filled != into.size() ||
-        (!whole && (!range || range->begin != begin || range->end != end)))
-      return fail(Errc::kCorrupt, "{} bytes came where bytes {} to {} were asked for",
-                  answer.filled, begin, end);
+    TRY(const bool whole, is_whole_object(answer, begin, end));
     // Only of an object that is here as a whole and came in one part.
-    const bool all = begin == 0 && (whole || range->bytes == end);
     const std::string_view sum = answer.field("x-amz-checksum-crc32c");
     const std::vector<Bytes> got{Bytes(into)};
-    if (!all || sum.empty() || sum.contains('-') || sum == crc32c_text(crc32c_of(got))) return {};
+    if (!whole || sum.empty() || sum.contains('-') || sum == crc32c_text(crc32c_of(got))) return {};
     if (attempt == kSumAttemptsMax)
       return fail(Errc::kCorrupt, "{} times other bytes than its sum says", attempt);
   }

@@ -11,8 +11,6 @@ constexpr std::size_t kTagMax = 128;
 constexpr std::size_t kRepositoryMax = 255;
 constexpr std::size_t kIdentifierLength = 64;             // of an image, which is no name
 constexpr std::string_view kOfficialPrefix = "library/";  // of a name without any '/'
-constexpr std::string_view kDefaultHost = "docker.io";
-constexpr std::string_view kOldDefaultHost = "index.docker.io";
 
 bool is_digit(char c) {
   return c >= '0' && c <= '9';
@@ -118,10 +116,7 @@ bool is_repository(std::string_view name) {
   const std::string_view first = name.substr(0, slash);
   if (!looks_like_host(first)) return is_path(name) && name.size() <= kRepositoryMax;
   const std::string_view rest = name.substr(slash + 1);
-  const bool official = (first == kDefaultHost || first == kOldDefaultHost) &&
-                        rest.find('/') == std::string_view::npos;
-  if (is_host(first))
-    return is_path(rest) && rest.size() + (official ? kOfficialPrefix.size() : 0) <= kRepositoryMax;
+  if (is_host(first)) return is_path(rest) && rest.size() <= kRepositoryMax;
   return is_path(name) && name.size() <= kRepositoryMax;
 }
 
