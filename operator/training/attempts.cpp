@@ -22,17 +22,23 @@ const api::Report* leading_report(const Situation& s) {
   return best;
 }
 
-// Rank 0 speaks for the gang; if it is silent, all the others have to agree.
-std::optional<api::ReportCheckpoint> agreed_checkpoint(const Situation& s) {
+// A checkpoint that every rank but the first knows of.
+std::optional<api::ReportCheckpoint> known_to_the_others(const Situation& s) {
   std::optional<api::ReportCheckpoint> agreed;
-  for (std::uint32_t rank = 0; rank < s.view.ranks.size(); ++rank) {
+  for (std::uint32_t rank = 1; rank < s.view.ranks.size(); ++rank) {
     const api::Report* const report = report_of(s.seen, s.view, rank);
-    if (rank == 0 && report != nullptr && report->checkpoint) return report->checkpoint;
-    if (rank == 0) continue;
     if (report == nullptr || !report->checkpoint) return std::nullopt;
     if (!agreed || report->checkpoint->step < agreed->step) agreed = report->checkpoint;
   }
   return agreed;
+}
+
+// Rank 0 speaks for the gang, and so do all the others together: its report may be the older one.
+std::optional<api::ReportCheckpoint> agreed_checkpoint(const Situation& s) {
+  const api::Report* const first = report_of(s.seen, s.view, 0);
+  auto others = known_to_the_others(s);
+  if (first == nullptr || !first->checkpoint) return others;
+  return others && others->step > first->checkpoint->step ? others : first->checkpoint;
 }
 
 void take_progress(api::ProgressStatus& progress, const api::Report& report) {
