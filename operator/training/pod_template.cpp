@@ -11,6 +11,7 @@
 #include "operator/training/diagnose/consequence.hpp"
 #include "operator/training/gang_backend.hpp"
 #include "operator/training/pod_resources.hpp"
+#include "operator/training/pod_variables.hpp"
 
 namespace amdahl::training {
 namespace {
@@ -22,28 +23,6 @@ constexpr const char* kReportFolder = "/var/run/amdahl";
 constexpr const char* kTerminationLog = "/dev/termination-log";
 constexpr std::int64_t kTokenSeconds = 3600;
 constexpr std::int32_t kAvoidWeight = 100;  // the most there is
-
-// As an array to append to, whatever the user wrote.
-Json& list_in(Json& object, const char* key) {
-  Json& list = object[key];
-  if (!list.is_array()) list = Json::array();
-  return list;
-}
-
-void put_env(Json& container, std::string_view name, Json source) {
-  Json& env = list_in(container, "env");
-  std::erase_if(env.get_ref<Json::array_t&>(), [&](const Json& entry) {
-    return entry.is_object() && entry.value("name", "") == name;
-  });
-  source["name"] = name;
-  env.push_back(std::move(source));
-}
-void put_env(Json& container, std::string_view name, std::string value) {
-  put_env(container, name, Json{{"value", std::move(value)}});
-}
-void put_field(Json& container, std::string_view name, const char* path) {
-  put_env(container, name, Json{{"valueFrom", {{"fieldRef", {{"fieldPath", path}}}}}});
-}
 
 void put_volume(Json& pod, const char* name, Json source) {
   source["name"] = name;
@@ -60,65 +39,65 @@ std::int64_t grace_of(const Json& pod) {
                                                           : kGraceSecondsDefault;
 }
 
-void put_rendezvous(Json& trainer, const TrainingJob& job, const Rank& rank,
+void set_rendezvous(PodVariables& variables, const TrainingJob& job, const Rank& rank,
                     const PodOptions& options) {
   const std::string& name = job.metadata.name;
   const std::string master = api::rank_host(name, rank.attempt, 0);
   const std::string port =
       std::to_string(options.shared_ports ? api::shared_master_port(job.metadata.uid, rank.attempt)
                                           : api::kMasterPort);
-  put_env(trainer, api::env::kNodes, std::to_string(rank.nodes));
-  put_env(trainer, api::env::kProcessesPerNode, std::to_string(processes_per_node(job.spec)));
-  put_env(trainer, api::env::kNodeRank, std::to_string(rank.index));
-  put_env(trainer, api::env::kPetMasterAddress, master);
-  put_env(trainer, api::env::kPetMasterPort, port);
-  put_env(trainer, api::env::kRendezvousId, api::rendezvous_id(job.metadata.uid, rank.attempt));
-  put_env(trainer, api::env::kMasterAddress, master);
-  put_env(trainer, api::env::kMasterPort, port);
+  variables.set(api::env::kNodes, std::to_string(rank.nodes));
+  variables.set(api::env::kProcessesPerNode, std::to_string(processes_per_node(job.spec)));
+  variables.set(api::env::kNodeRank, std::to_string(rank.index));
+  variables.set(api::env::kPetMasterAddress, master);
+  variables.set(api::env::kPetMasterPort, port);
+  variables.set(api::env::kRendezvousId, api::rendezvous_id(job.metadata.uid, rank.attempt));
+  variables.set(api::env::kMasterAddress, master);
+  variables.set(api::env::kMasterPort, port);
 }
 
-void put_identity(Json& trainer, const TrainingJob& job, const Rank& rank, std::int64_t grace) {
+void set_identity(PodVariables& variables, const TrainingJob& job, const Rank& rank) {
   const std::string& name = job.metadata.name;
-  put_env(trainer, api::env::kJob, fmt::format("{}/{}", job.metadata.ns, name));
-  put_env(trainer, api::env::kAttempt, std::to_string(rank.attempt));
-  if (rank.resume_step) put_env(trainer, api::env::kResumeStep, std::to_string(*rank.resume_step));
-  put_env(trainer, api::env::kErrorFile, std::string(kTerminationLog));
-  put_env(trainer, api::report_env::kJobUid, job.metadata.uid);
-  put_field(trainer, api::report_env::kPod, "metadata.name");
-  put_field(trainer, api::report_env::kPodUid, "metadata.uid");
-  put_env(trainer, api::report_env::kRank, std::to_string(rank.index));
-  put_env(trainer, api::report_env::kRuntime, std::string(enum_name(job.spec.runtime)));
-  put_env(trainer, api::report_env::kHosts,
-          fmt::format("{}-{}-{{}}.{}", name, rank.attempt, api::service_name(name)));
-  put_env(trainer, api::report_env::kGraceSeconds, std::to_string(grace));
+  variables.set(api::env::kJob, fmt::format("{}/{}", job.metadata.ns, name));
+  variables.set(api::env::kAttempt, std::to_string(rank.attempt));
+  if (rank.resume_step) variables.set(api::env::kResumeStep, std::to_string(*rank.resume_step));
+  variables.set(api::env::kErrorFile, std::string(kTerminationLog));
+  variables.set(api::report_env::kJobUid, job.metadata.uid);
+  variables.set(api::report_env::kPod, api::pod_name(name, rank.attempt, rank.index));
+  variables.set(api::report_env::kRank, std::to_string(rank.index));
+  variables.set(api::report_env::kRuntime, std::string(enum_name(job.spec.runtime)));
+  variables.set(api::report_env::kHosts,
+                fmt::format("{}-{}-{{}}.{}", name, rank.attempt, api::service_name(name)));
   if (!job.spec.checkpoint.uri.empty())
-    put_env(trainer, api::report_env::kCheckpointUri, job.spec.checkpoint.uri);
+    variables.set(api::report_env::kCheckpointUri, job.spec.checkpoint.uri);
+}
+
+// An init container copies amdahl-launch into a volume of the pod.
+void put_launch_image(Json& pod, Json& trainer, const PodOptions& options) {
+  put_volume(pod, kLaunchVolume, {{"emptyDir", Json::object()}});
+  put_mount(trainer, kLaunchVolume, kLaunchFolder, false);
+  const Json little{{"cpu", "100m"}, {"memory", "64Mi"}};
+  Json init{{"name", kLaunchVolume},
+            {"image", options.launch_image},
+            {"command", {"/amdahl-launch", "install", kLaunchFolder}},
+            {"terminationMessagePolicy", "FallbackToLogsOnError"},
+            {"resources", {{"requests", little}, {"limits", little}}},
+            {"securityContext",
+             {{"allowPrivilegeEscalation", false},
+              {"readOnlyRootFilesystem", true},
+              {"capabilities", {{"drop", {"ALL"}}}}}}};
+  put_mount(init, kLaunchVolume, kLaunchFolder, false);
+  Json& before = list_in(pod, "initContainers");
+  before.insert(before.begin(), std::move(init));
 }
 
 // amdahl-launch becomes PID 1: it forwards signals, writes the termination message, reports.
-void put_launch(Json& pod, Json& trainer, const PodOptions& options) {
-  std::string path = options.launch_path;
-  if (!options.launch_image.empty()) {
-    path = fmt::format("{}/amdahl-launch", kLaunchFolder);
-    put_volume(pod, kLaunchVolume, {{"emptyDir", Json::object()}});
-    put_mount(trainer, kLaunchVolume, kLaunchFolder, false);
-    put_env(trainer, api::env::kSocket, fmt::format("{}/launch.sock", kLaunchFolder));
-    const Json little{{"cpu", "100m"}, {"memory", "64Mi"}};
-    Json init{{"name", kLaunchVolume},
-              {"image", options.launch_image},
-              {"command", {"/amdahl-launch", "install", kLaunchFolder}},
-              {"terminationMessagePolicy", "FallbackToLogsOnError"},
-              {"resources", {{"requests", little}, {"limits", little}}},
-              {"securityContext",
-               {{"allowPrivilegeEscalation", false},
-                {"readOnlyRootFilesystem", true},
-                {"capabilities", {{"drop", {"ALL"}}}}}}};
-    put_mount(init, kLaunchVolume, kLaunchFolder, false);
-    Json& before = list_in(pod, "initContainers");
-    before.insert(before.begin(), std::move(init));
-  }
-  if (path.empty()) return;
-  Json command = Json::array({path, "run", "--"});
+void put_command(Json& trainer, const std::string& launch, const PodVariables& variables) {
+  variables.erase_from(trainer);
+  if (launch.empty()) return variables.put_as_env(trainer);
+  Json command = Json::array({launch, "run"});
+  for (std::string& argument : variables.as_arguments()) command.push_back(std::move(argument));
+  command.push_back("--");
   for (const char* key : {"command", "args"})
     for (const Json& word : trainer.value(key, Json::array())) command.push_back(word);
   trainer["command"] = std::move(command);
@@ -126,7 +105,7 @@ void put_launch(Json& pod, Json& trainer, const PodOptions& options) {
 }
 
 // Where to report, and the pod's own short-lived token for it.
-void put_reporting(Json& pod, Json& trainer, const PodOptions& options) {
+void put_reporting(Json& pod, Json& trainer, PodVariables& variables, const PodOptions& options) {
   if (options.report_url.empty()) return;
   // An API server without the admission of service accounts refuses the token otherwise.
   if (!pod.contains("serviceAccountName")) pod["serviceAccountName"] = "default";
@@ -135,15 +114,15 @@ void put_reporting(Json& pod, Json& trainer, const PodOptions& options) {
                                  {"audience", api::kReportAudience},
                                  {"expirationSeconds", kTokenSeconds}}}}});
   const std::string token = fmt::format("{}/token", kReportFolder);
-  put_env(trainer, api::report_env::kUrl, options.report_url + std::string(api::kReportPath));
-  put_env(trainer, api::report_env::kToken, token);
-  put_env(trainer, api::env::kReportUrl, options.report_url + std::string(api::kProgressPath));
-  put_env(trainer, api::env::kReportToken, token);
+  variables.set(api::report_env::kUrl, options.report_url + std::string(api::kReportPath));
+  variables.set(api::report_env::kToken, token);
+  variables.set(api::env::kReportUrl, options.report_url + std::string(api::kProgressPath));
+  variables.set(api::env::kReportToken, token);
   if (!options.report_ca.empty()) {
     sources.push_back({{"configMap", {{"name", options.report_ca}}}});
     const std::string ca = fmt::format("{}/ca.crt", kReportFolder);
-    put_env(trainer, api::report_env::kCa, ca);
-    put_env(trainer, api::env::kReportCa, ca);
+    variables.set(api::report_env::kCa, ca);
+    variables.set(api::env::kReportCa, ca);
   }
   put_volume(pod, kReportVolume, {{"projected", {{"sources", std::move(sources)}}}});
   put_mount(trainer, kReportVolume, kReportFolder, true);
@@ -201,6 +180,25 @@ Json& trainer_in(Json& pod) {
   return containers[0];
 }
 
+void put_trainer(Json& pod, const TrainingJob& job, const Rank& rank, const PodOptions& options) {
+  Json& trainer = trainer_in(pod);
+  trainer["terminationMessagePath"] = kTerminationLog;
+  trainer["terminationMessagePolicy"] = "FallbackToLogsOnError";
+  PodVariables variables;
+  set_rendezvous(variables, job, rank, options);
+  set_identity(variables, job, rank);
+  variables.set(api::report_env::kGraceSeconds, std::to_string(grace_of(pod)));
+  put_field_env(trainer, api::report_env::kPodUid, "metadata.uid");
+  std::string launch = options.launch_path;
+  if (!options.launch_image.empty()) {
+    put_launch_image(pod, trainer, options);
+    launch = fmt::format("{}/amdahl-launch", kLaunchFolder);
+    variables.set(api::env::kSocket, fmt::format("{}/launch.sock", kLaunchFolder));
+  }
+  put_reporting(pod, trainer, variables, options);
+  put_command(trainer, launch, variables);
+}
+
 }  // namespace
 
 std::int32_t processes_per_node(const api::TrainingJobSpec& spec) {
@@ -217,8 +215,7 @@ Json pod_of(const TrainingJob& job, const Rank& rank, const PodOptions& options)
   spec["hostname"] = api::pod_name(job.metadata.name, rank.attempt, rank.index);
   spec["subdomain"] = api::service_name(job.metadata.name);
   spec["restartPolicy"] = "Never";
-  const std::int64_t grace = grace_of(spec);
-  spec["terminationGracePeriodSeconds"] = grace;
+  spec["terminationGracePeriodSeconds"] = grace_of(spec);
   if (!gang.scheduler().empty()) spec["schedulerName"] = gang.scheduler();
   if (!job.spec.scheduling.priority_class.empty())
     spec["priorityClassName"] = job.spec.scheduling.priority_class;
@@ -227,13 +224,7 @@ Json pod_of(const TrainingJob& job, const Rank& rank, const PodOptions& options)
   gang.join(pod, job);
   put_avoided(spec, nodes_to_avoid(job.status));
 
-  Json& trainer = trainer_in(spec);
-  trainer["terminationMessagePath"] = kTerminationLog;
-  trainer["terminationMessagePolicy"] = "FallbackToLogsOnError";
-  put_rendezvous(trainer, job, rank, options);
-  put_identity(trainer, job, rank, grace);
-  put_launch(spec, trainer, options);
-  put_reporting(spec, trainer, options);
+  put_trainer(spec, job, rank, options);
   return pod;
 }
 

@@ -1,5 +1,6 @@
 #include "operator/training/pod_template.hpp"
 
+#include <algorithm>
 #include <catch2/catch.hpp>
 #include <map>
 #include <nlohmann/json.hpp>
@@ -11,8 +12,16 @@ namespace {
 
 using Env = std::map<std::string, std::string>;
 
+// As entries, or as arguments of the launcher.
 Env env_of(const Json& container) {
   Env env;
+  for (const std::string word : container.value("command", Json::array())) {
+    if (word == "--") break;
+    if (!word.starts_with("--env=")) continue;
+    const auto equals = word.find('=', 6);
+    CHECK(!env.contains(word.substr(6, equals - 6)));
+    env[word.substr(6, equals - 6)] = word.substr(equals + 1);
+  }
   for (const Json& entry : container["env"]) {
     const std::string name = entry["name"];
     CHECK(!env.contains(name));
@@ -78,21 +87,32 @@ TEST_CASE("What the user wrote into the gang's places does not count") {
   Json& trainer = job.spec.pod_template["spec"]["containers"][0];
   trainer["env"] = {{{"name", "PET_NODE_RANK"}, {"value", "9"}},
                     {{"name", "MINE"}, {"value", "1"}}};
-  const Json pod = pod_of(job, {.index = 1, .nodes = 2}, {});
-  CHECK(pod["metadata"]["labels"]["amdahl.dev/rank"] == "1");
-  CHECK(pod["metadata"]["labels"]["team"] == "a");
-  const Env env = env_of(pod["spec"]["containers"][0]);
-  CHECK(env.at("PET_NODE_RANK") == "1");
-  CHECK(env.at("MINE") == "1");
+  for (const char* launch : {"", "/opt/amdahl-launch"}) {
+    const Json pod = pod_of(job, {.index = 1, .nodes = 2}, {.launch_path = launch});
+    CHECK(pod["metadata"]["labels"]["amdahl.dev/rank"] == "1");
+    CHECK(pod["metadata"]["labels"]["team"] == "a");
+    const Env env = env_of(pod["spec"]["containers"][0]);
+    CHECK(env.at("PET_NODE_RANK") == "1");
+    CHECK(env.at("MINE") == "1");
+  }
 }
 
 TEST_CASE("amdahl-launch runs the trainer's command, from an image or from the machine") {
   TrainingJob job = a_job();
   job.spec.pod_template["spec"]["containers"][0]["args"] = {"--lr", "1"};
   const Json local = pod_of(job, {}, {.launch_path = "/opt/amdahl-launch"});
-  CHECK(local["spec"]["containers"][0]["command"] ==
-        Json::array({"/opt/amdahl-launch", "run", "--", "python", "train.py", "--lr", "1"}));
-  CHECK(!local["spec"]["containers"][0].contains("args"));
+  const Json& trainer = local["spec"]["containers"][0];
+  const std::vector<std::string> words = trainer["command"];
+  CHECK(words[0] == "/opt/amdahl-launch");
+  CHECK(words[1] == "run");
+  const auto ends = std::ranges::find(words, "--");
+  CHECK(std::vector(ends, words.end()) ==
+        std::vector<std::string>{"--", "python", "train.py", "--lr", "1"});
+  CHECK(!trainer.contains("args"));
+  // All but what only the node knows are arguments: entries are dear (ADR 0022).
+  CHECK(trainer["env"].size() == 1);
+  CHECK(env_of(trainer).at("AMDAHL_POD_UID") == "metadata.uid");
+  CHECK(local["metadata"]["name"] == env_of(trainer).at("AMDAHL_POD"));
   CHECK(!local["spec"].contains("initContainers"));
 
   const Json pod = pod_of(job, {}, {.launch_image = "amdahl/launch:1"});

@@ -17,6 +17,7 @@
 #include "runtime/launch/install.hpp"
 #include "runtime/launch/observer.hpp"
 #include "runtime/launch/own_files.hpp"
+#include "runtime/launch/run_arguments.hpp"
 #include "runtime/launch/settings.hpp"
 #include "runtime/launch/supervisor.hpp"
 
@@ -26,14 +27,16 @@ using namespace amdahl::launch;
 
 constexpr int kUsage = 2;
 constexpr std::string_view kHelp =
-    "usage: amdahl-launch run -- COMMAND [ARGUMENT...]   start a trainer and look after it\n"
-    "       amdahl-launch install FOLDER                 put this program there\n"
+    "usage: amdahl-launch run [--env=NAME=VALUE...] -- COMMAND [ARGUMENT...]\n"
+    "                                       start a trainer and look after it\n"
+    "       amdahl-launch install FOLDER    put this program there\n"
     "       amdahl-launch version\n"
     "\n"
     "As the first process of a container, `run` starts COMMAND (with AMDAHL_RUNTIME=Torchrun or\n"
     "DeepSpeed through torch.distributed.run), passes signals on, reaps, reports to\n"
     "AMDAHL_REPORT_URL and exits as COMMAND did: 127 when it is not there, 126 when it cannot be\n"
-    "executed, 128 + n after signal n.\n";
+    "executed, 128 + n after signal n. Variables given by --env are set before anything else, and\n"
+    "$(NAME) of them is filled in in COMMAND.\n";
 
 // To standard error, if it can be written at once: a log that stands still stops nobody.
 void complain(std::string_view text) {
@@ -88,9 +91,9 @@ pid_t fork_observer(ChannelPair& channel, ObserverOptions options) {
   return child;
 }
 
-int run(std::vector<std::string> command) {
+int run(RunArguments arguments) {
   ::prctl(PR_SET_CHILD_SUBREAPER, 1);
-  const Variables given = own_environment();
+  const Variables given = with_given(own_environment(), arguments);
   Settings settings = read_settings(given);
   const OwnFolder folder(settings, settings.complaints);
   for (const std::string& text : settings.complaints) complain(text);
@@ -98,7 +101,7 @@ int run(std::vector<std::string> command) {
   auto channel = make_channel();
   if (!signals) complain(signals.error().context);
   SupervisorOptions options{
-      .command = start_command(settings.runtime, std::move(command)),
+      .command = start_command(settings.runtime, std::move(arguments.command)),
       .environment = trainer_variables(settings, folder.files(), given).entries(),
       .search_path = settings.search_path,
       .termination_log = settings.termination_log,
@@ -132,10 +135,7 @@ int install_into(const char* self, const std::string& folder) {
 int main(int argc, char** argv) {
   const std::vector<std::string> arguments(argv + 1, argv + argc);
   const std::string verb = arguments.empty() ? "" : arguments[0];
-  if (verb == "run") {
-    const std::size_t skip = arguments.size() > 1 && arguments[1] == "--" ? 2 : 1;
-    return run({arguments.begin() + static_cast<std::ptrdiff_t>(skip), arguments.end()});
-  }
+  if (verb == "run") return run(read_run_arguments({arguments.begin() + 1, arguments.end()}));
   if (verb == "install" && arguments.size() == 2) return install_into(argv[0], arguments[1]);
   if (verb == "version") {
     say(stdout, "amdahl-launch " AMDAHL_VERSION "\n");

@@ -21,6 +21,9 @@ NO_ELECTION = "--no-leader-election"  # nobody has one: a server under load must
 MERGE = "application/merge-patch+json"
 QPS, BURST, WORKERS = 5_000, 10_000, 50  # "raised": no limit that these machines could reach
 KUBEFLOW_PROGRAM = machine.ROOT / "build" / "peers" / "kubeflow-pytorchjob"
+# Pods as they are with an installation: a launcher from an image, a token to report with.
+AS_INSTALLED = ("--launch-image", "launch.example/launch:1",
+                "--report-url", "https://amdahl-operator.amdahl-system:8443")
 ROOT_PATHS = {report.OURS: "/apis/amdahl.dev/v1alpha1", report.FLOOR: "/apis/batch/v1",
               "kubeflow": "/apis/kubeflow.org/v1", "volcano": "/apis/batch.volcano.sh/v1alpha1"}
 COMMANDS = "/apis/bus.volcano.sh/v1alpha1"
@@ -136,7 +139,8 @@ def contestants(operator: Path) -> dict[str, Contestant]:
     everyone = [
         Contestant(report.OURS, operator,
                    ("--kubeconfig", "{kubeconfig}", NO_ELECTION,
-                    "--probe-address", "127.0.0.1:0", "--report-address", "127.0.0.1:0"),
+                    "--probe-address", "127.0.0.1:0", "--report-address", "127.0.0.1:0",
+                    *AS_INSTALLED),
                    "trainingjobs", "TrainingJob"),
         Contestant(report.FLOOR, build.program("kube-controller-manager"),
                    ("--kubeconfig={kubeconfig}", "--leader-elect=false", "--secure-port=0",

@@ -61,6 +61,14 @@ class ExitCodes(unittest.TestCase):
             self.assertEqual(done.returncode, code)
             self.assertTrue(done.stdout or done.stderr)
 
+    def test_variables_among_the_arguments_lie_over_the_environment(self):
+        launch = Launch("sh", "-c", 'echo "$AMDAHL_JOB $PET_NODE_RANK $(PET_NODE_RANK)$(date +)"',
+                        env={"PET_NODE_RANK": "9"})
+        launch.command[2:2] = ["--env=PET_NODE_RANK=3", "--env=AMDAHL_JOB=a/b=c"]
+        with launch:
+            self.assertEqual(launch.wait(), 0)
+            self.assertEqual(launch.out.read_text(), "a/b=c 3 3\n")
+
     def test_a_bad_environment_stops_nobody(self):
         env = {"AMDAHL_REPORT_URL": "nonsense", "PET_NNODES": "x", "AMDAHL_METRICS_PORT": "99999",
                "AMDAHL_SOCKET": "/no/such/folder/socket", "AMDAHL_TERMINATION_LOG": "/no/such/file",
