@@ -1,10 +1,17 @@
-// What every store must do. A new store is one more row of `stores()`.
+// What every store must do. A new store is one more row of `stores()`. AMDAHL_TEST_STORES has
+// addresses of more, with a space between: tests/cloud_stores names servers of other people.
 #include <catch2/catch.hpp>
+#include <cstdlib>
 #include <functional>
+#include <iterator>
 #include <memory>
+#include <optional>
+#include <sstream>
+#include <thread>
 
 #include "checkpoint/store/file_store.hpp"
 #include "checkpoint/store/memory_store.hpp"
+#include "checkpoint/store/open_store.hpp"
 #include "checkpoint/store/test_cloud.hpp"
 #include "checkpoint/store/test_folder.hpp"
 
@@ -60,11 +67,39 @@ struct NamedStore {
   std::string name;
   std::function<std::unique_ptr<Store>()> open;
 };
+
+std::string variable(std::string_view name) {
+  const char* const value = std::getenv(std::string(name).c_str());
+  return value == nullptr ? "" : value;
+}
+
+std::vector<std::string> foreign_stores() {
+  std::istringstream text(variable("AMDAHL_TEST_STORES"));
+  return {std::istream_iterator<std::string>(text), {}};
+}
+
+// Below the address, at a place that was never used.
+std::unique_ptr<Store> open_foreign(const std::string& address) {
+  static int opened = 0;
+  static const auto begin = real_clock.wall().time_since_epoch().count();
+  const std::string place = fmt::format("{}/{}-{}", address, begin, ++opened);
+  auto store = open_store(
+      place,
+      {.clock = real_clock, .rng = Rng(static_cast<std::uint64_t>(begin)), .variable = variable});
+  INFO((store ? "" : store.error().context));
+  REQUIRE(store);
+  return *std::move(store);
+}
+
 std::vector<NamedStore> stores() {
-  return {{"memory", [] { return std::make_unique<MemoryStore>(); }},
-          {"file", [] { return std::make_unique<StoreWithin<TestFolder>>(in_folder); }},
-          {"gcs", [] { return in_cloud<GcsCloud>(); }},
-          {"s3", [] { return in_cloud<S3Cloud>(); }}};
+  std::vector<NamedStore> all = {
+      {"memory", [] { return std::make_unique<MemoryStore>(); }},
+      {"file", [] { return std::make_unique<StoreWithin<TestFolder>>(in_folder); }},
+      {"gcs", [] { return in_cloud<GcsCloud>(); }},
+      {"s3", [] { return in_cloud<S3Cloud>(); }}};
+  for (const std::string& address : foreign_stores())
+    all.push_back({address, [address] { return open_foreign(address); }});
+  return all;
 }
 
 Result<void> put(Store& store, std::string_view name, std::string_view text) {
@@ -123,6 +158,30 @@ TEST_CASE("store: a listing has every object below a prefix, on pages", "[checkp
     CHECK(list_all(*store, "manifests/", {}).value() ==
           std::vector<StoredObject>{{.name = "manifests/1", .bytes = 2}});
     CHECK(list_all(*store, "", {}).value().size() == count + 1);
+  }
+}
+
+// Sizes at which real servers get more than one request: fakes have smaller limits.
+TEST_CASE("store: of two creators of a large object one wins, whole",
+          "[checkpoint_store][foreign]") {
+  constexpr std::size_t kBytes = (std::size_t{70} << 20U) + 4321;
+  for (const std::string& address : foreign_stores()) {
+    INFO(address);
+    const auto store = open_foreign(address);
+    const std::string texts[] = {std::string(kBytes, 'a'), std::string(kBytes, 'b')};
+    std::optional<Result<void>> outcomes[2];
+    {
+      std::vector<std::jthread> creators;
+      for (int i = 0; i < 2; ++i)
+        creators.emplace_back([&, i] { outcomes[i] = put(*store, "data/large", texts[i]); });
+    }
+    for (const auto& outcome : outcomes)
+      if (!*outcome) CHECK(outcome->error().code == Errc::kAlreadyExists);
+    REQUIRE(outcomes[0]->has_value() != outcomes[1]->has_value());
+    const std::string& winner = texts[outcomes[0]->has_value() ? 0 : 1];
+    CHECK(read_whole(*store, "data/large", kBytes, {}).value() == winner);
+    CHECK(store->remove_leftovers(real_clock.wall() + std::chrono::hours(1), {}));
+    CHECK(list_all(*store, "", {}).value().size() == 1);
   }
 }
 

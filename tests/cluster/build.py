@@ -73,10 +73,18 @@ PRODUCTS = {
         "1.8.1",
         {"training-operator": "cmd/training-operator.v1"},
     ),
+    "fake-gcs-server": Product(
+        "github.com/fsouza/fake-gcs-server", "1.56.1", {"fake-gcs-server": ""}
+    ),
+    "versitygw": Product(
+        "github.com/versity/versitygw", "1.8.0", {"versitygw": "cmd/versitygw"}
+    ),
 }
 # Who needs what: an API server; a cluster whose pods run; the peers of `make bench-operator`.
 SERVER = ("etcd", "kubernetes")
 CLUSTER = (*SERVER, "kubernetes-controllers", "kubernetes-node", "volcano", "coredns")
+# Somebody else's servers of cloud stores, for checkpoint/store.
+CLOUD_STORES = ("fake-gcs-server", "versitygw")
 BENCH = (*SERVER, "kubernetes-controllers", "volcano", "training-operator")
 
 

@@ -105,12 +105,15 @@ Result<Tally> play_all(std::uint64_t count, unsigned jobs, std::int64_t silence_
   Tally tally;
   read_lines(ends[0], tally);
   ::close(ends[0]);
-  bool healthy = true;
+  std::string died;
   for (const pid_t worker : workers) {
     int status = 0;
-    healthy = ::waitpid(worker, &status, 0) == worker && status == 0 && healthy;
+    if (::waitpid(worker, &status, 0) == worker && status == 0) continue;
+    died = WIFSIGNALED(status) ? fmt::format("of signal {}", WTERMSIG(status))
+                               : fmt::format("with exit code {}", WEXITSTATUS(status));
   }
-  if (!healthy) return fail(Errc::kIo, "simulate: a worker died; --jobs 1 shows which seed it was");
+  if (!died.empty())
+    return fail(Errc::kIo, "simulate: a worker died {}; --jobs 1 shows which seed it was", died);
   tally.wall_seconds = std::chrono::duration<double>(clock.monotonic() - start).count();
   std::ranges::sort(tally.failures, {}, &Tally::Failure::index);
   return tally;
