@@ -37,14 +37,29 @@ Result<void> populate(kernels::MutableBytes memory) {
   return {};
 }
 
+constexpr int kSizeSeals = F_SEAL_SHRINK | F_SEAL_GROW | F_SEAL_SEAL;
+
 Result<Fd> open_file(const ArenaOptions& options) {
-  Fd fd(options.kind == ArenaKind::kFile
-            ? ::open(options.path.c_str(), O_RDWR | O_CREAT | O_EXCL | O_CLOEXEC, 0600)
-            : ::memfd_create("amdahl-arena", MFD_CLOEXEC));
+  constexpr int kFlags = O_RDWR | O_CLOEXEC;
+  const bool anonymous = options.kind == ArenaKind::kAnonymousFile;
+  const bool named = options.kind == ArenaKind::kFile;
+  const char* path = options.path.c_str();
+  Fd fd(anonymous ? ::memfd_create("amdahl-arena", MFD_CLOEXEC | MFD_ALLOW_SEALING)
+        : named   ? ::open(path, kFlags | O_CREAT | O_EXCL, 0600)
+                  : ::open(path, kFlags | O_TMPFILE, 0600));
   if (!fd) return fail(Errc::kIo, "arena {}: {}", options.path, errno_text(errno));
-  if (const int error = ::posix_fallocate(fd.get(), 0, options.bytes); error != 0)
-    return no_memory(options.bytes, error);
+  if (named) (void)::unlink(path);
+  if (::ftruncate(fd.get(), options.bytes) != 0) return no_memory(options.bytes, errno);
+  if (anonymous && ::fcntl(fd.get(), F_ADD_SEALS, kSizeSeals) != 0)
+    return fail(Errc::kIo, "arena: seal: {}", errno_text(errno));
   return fd;
+}
+
+Result<void> check_keeps_its_size(int fd, const struct stat& status) {
+  const int seals = ::fcntl(fd, F_GET_SEALS);
+  const bool sealed = seals >= 0 && (seals & F_SEAL_SHRINK) != 0;
+  if (S_ISREG(status.st_mode) && (sealed || status.st_nlink == 0)) return {};
+  return fail(Errc::kForbidden, "arena of descriptor {}: others could cut it short", fd);
 }
 
 }  // namespace
@@ -53,7 +68,9 @@ Result<Arena> Arena::create(const ArenaOptions& options) {
   TRY(check_size(options.bytes));
   if (options.kind != ArenaKind::kPrivate) {
     TRY(Fd fd, open_file(options));
-    return mapped(std::move(fd), options.bytes);
+    TRY(Arena shared, mapped(std::move(fd), options.bytes, PROT_READ | PROT_WRITE));
+    if (options.touch_now) TRY(shared.touch(options.bytes));
+    return shared;
   }
   const auto size = static_cast<std::size_t>(options.bytes);
   void* place = ::mmap(nullptr, size, PROT_READ | PROT_WRITE,
@@ -69,19 +86,21 @@ Result<Arena> Arena::create(const ArenaOptions& options) {
 
 Result<void> Arena::touch(std::int64_t end) {
   if (end <= touched_) return {};
+  // A volume that is full says so here, and not by a signal.
+  if (const int error = fd_ ? ::posix_fallocate(fd_.get(), touched_, end - touched_) : 0;
+      error != 0)
+    return no_memory(end, error);
   TRY(populate(memory_.subspan(static_cast<std::size_t>(touched_),
                                static_cast<std::size_t>(end - touched_))));
   touched_ = end;
   return {};
 }
 
-Result<Arena> Arena::mapped(Fd fd, std::int64_t bytes) {
+Result<Arena> Arena::mapped(Fd fd, std::int64_t bytes, int protection) {
   const auto size = static_cast<std::size_t>(bytes);
-  void* place = ::mmap(nullptr, size, PROT_READ | PROT_WRITE, MAP_SHARED, fd.get(), 0);
+  void* place = ::mmap(nullptr, size, protection, MAP_SHARED, fd.get(), 0);
   if (place == MAP_FAILED) return no_memory(bytes, errno);
-  Arena arena(std::move(fd), {static_cast<std::byte*>(place), size});
-  TRY(arena.touch(bytes));
-  return arena;
+  return Arena(std::move(fd), {static_cast<std::byte*>(place), size});
 }
 
 Result<Arena> Arena::adopt(int fd) {
@@ -90,7 +109,8 @@ Result<Arena> Arena::adopt(int fd) {
   if (::fstat(own.get(), &status) != 0)
     return fail(Errc::kIo, "arena of descriptor {}: {}", fd, errno_text(errno));
   TRY(check_size(status.st_size));
-  return mapped(std::move(own), status.st_size);
+  TRY(check_keeps_its_size(own.get(), status));
+  return mapped(std::move(own), status.st_size, PROT_READ);
 }
 
 Arena::~Arena() {

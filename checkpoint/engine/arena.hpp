@@ -1,9 +1,10 @@
 // Memory that snapshots are copied into: one region, taken and touched up front, used again and
 // again. Copying into pages that were never touched takes six times as long.
 //
-// A region is private to the process, or shared: an anonymous file whose descriptor another process
-// can map, or a file on a memory volume. Thread: any. Failure:
-// kTooLarge when the machine has not as much, kInvalid, kIo; the text has the number of bytes.
+// A region is private to the process, or shared: an anonymous file, or one on a memory volume,
+// whose descriptor another process can map. No file keeps its name, so that nothing is left of a
+// process that is killed. Thread: any. Failure: kTooLarge when the machine has not as much,
+// kInvalid, kIo; the text has the number of bytes.
 #pragma once
 
 #include <chrono>
@@ -29,18 +30,19 @@ constexpr std::int64_t aligned_up(std::int64_t bytes) {
   return (bytes + kArenaAlignment - 1) / kArenaAlignment * kArenaAlignment;
 }
 
-enum class ArenaKind : std::uint8_t { kPrivate, kAnonymousFile, kFile };
+enum class ArenaKind : std::uint8_t { kPrivate, kAnonymousFile, kFile, kFolder };
 struct ArenaOptions {
   std::int64_t bytes = 0;
   ArenaKind kind = ArenaKind::kPrivate;
-  std::string path = {};  // of kFile: created, and must not be there
+  std::string path = {};  // of kFile: created, and must not be there; or where a file is made
   bool touch_now = true;  // else what leases need, when they first need it
 };
 
 class Arena {
  public:
   static Result<Arena> create(const ArenaOptions& options);
-  // One that somebody else created: all of the file, under a descriptor of its own.
+  // One that somebody else created: all of the file, to be read. kForbidden unless it is sealed or
+  // has no name, for a file that is cut short under its reader kills it.
   static Result<Arena> adopt(int fd);
   Arena(Arena&& other) noexcept
       : fd_(std::move(other.fd_)),
@@ -62,7 +64,7 @@ class Arena {
 
  private:
   Arena(Fd fd, kernels::MutableBytes memory) : fd_(std::move(fd)), memory_(memory) {}
-  static Result<Arena> mapped(Fd fd, std::int64_t bytes);
+  static Result<Arena> mapped(Fd fd, std::int64_t bytes, int protection);
 
   Fd fd_;
   kernels::MutableBytes memory_;
@@ -85,6 +87,7 @@ class ArenaSpace : public std::enable_shared_from_this<ArenaSpace> {
       return *this;
     }
     ~Lease();
+    const Arena& arena() const { return space_->arena(); }
     std::int64_t begin() const { return begin_; }
     kernels::MutableBytes memory() const;
 

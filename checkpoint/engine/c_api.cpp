@@ -1,8 +1,10 @@
 #include "checkpoint/engine/c_api.h"
 
+#include <cstdio>
 #include <cstdlib>
 #include <cstring>
 #include <exception>
+#include <fstream>
 #include <string>
 #include <utility>
 
@@ -61,6 +63,19 @@ std::string variable(std::string_view name) {
   return value == nullptr ? std::string() : std::string(value);
 }
 
+// Small files alone: what the kernel says of our limits.
+std::string read_file(const std::string& path) {
+  std::ifstream file(path);
+  std::string line;
+  std::getline(file, line);
+  return line;
+}
+
+void complain(std::string_view text) {
+  const std::string line = "amdahl: " + std::string(text) + "\n";
+  std::fwrite(line.data(), 1, line.size(), stderr);
+}
+
 std::string_view or_empty(const char* text) {
   return text == nullptr ? std::string_view() : std::string_view(text);
 }
@@ -80,8 +95,10 @@ void amdahl_ckpt_free(char* text) {
 }
 
 amdahl_ckpt* amdahl_ckpt_open(const char* options_json) {
-  auto session =
-      guarded<std::unique_ptr<Session>>([&] { return Session::open(options_json, variable); });
+  auto session = guarded<std::unique_ptr<Session>>([&] {
+    return Session::open(options_json,
+                         {.variable = variable, .read_file = read_file, .complain = complain});
+  });
   if (session) return new amdahl_ckpt{*std::move(session)};
   failed(std::move(session).error());
   return nullptr;

@@ -1,58 +1,42 @@
 // Checkpoints of one rank: save() copies the state and returns; a thread of its own writes it,
 // commits it (rank 0), and then lets old checkpoints go.
 //
+// With a link to the checkpoint agent, snapshots lie in memory that both share, and save() hands
+// them over before it returns: the agent writes them even if this process is killed. When the agent
+// is gone, what it had not said to be done is taken back and written here, since its bytes are
+// still in the arena; from then on the engine is as if there had been no agent. The agent may have
+// written some of it: names are created once, so that does no harm.
+//
 // Thread: save() and load() from one thread at a time, the rest from any. Lifetime: store, clock
 // and waiter outlive it; its destructor stops what is under way and waits for that. Failure: save()
 // fails for what can be told at once; wait() and status() say what became of the rest. A failed
 // save leaves nothing that a reader would take for a checkpoint.
 #pragma once
 
-#include <atomic>
 #include <chrono>
 #include <condition_variable>
 #include <deque>
+#include <functional>
 #include <map>
 #include <memory>
 #include <mutex>
-#include <nlohmann/json.hpp>
 #include <optional>
 #include <span>
 #include <string>
+#include <string_view>
 #include <thread>
 #include <vector>
 
 #include "base/clock.hpp"
-#include "checkpoint/engine/arena.hpp"
-#include "checkpoint/engine/cadence.hpp"
-#include "checkpoint/engine/collector.hpp"
-#include "checkpoint/engine/committer.hpp"
-#include "checkpoint/engine/encode.hpp"
+#include "checkpoint/engine/agent_link.hpp"
+#include "checkpoint/engine/engine_options.hpp"
 #include "checkpoint/engine/engine_status.hpp"
 #include "checkpoint/engine/frozen.hpp"
-#include "checkpoint/engine/saver.hpp"
 #include "checkpoint/engine/snapshot_copy.hpp"
+#include "checkpoint/engine/snapshot_writer.hpp"
 #include "checkpoint/engine/waiter.hpp"
 
 namespace amdahl::checkpoint {
-
-struct EngineOptions {
-  RankIdentity who = {};
-  PlanOptions plan = {};
-  RetentionPolicy retention = {};
-  bool alone = true;              // no other attempt of the job is alive: collection.hpp
-  ArenaOptions arena = {};        // 0 bytes: as much as the first snapshots need
-  std::size_t snapshots_max = 2;  // copied and not yet written
-  int copy_threads = 2;
-  int upload_threads = 4;
-  std::chrono::nanoseconds save_deadline = std::chrono::minutes(30);  // of one save, to its commit
-  std::chrono::nanoseconds leftovers_age = std::chrono::hours(1);
-  int save_tries = 2;           // of a job with one rank
-  bool find_frozen = true;      // frozen.hpp
-  bool planes = false;          // bf16 in planes
-  bool deltas = false;          // and as differences; jobs with one rank only
-  std::int32_t full_every = 8;  // a checkpoint without deltas, at most kChainMax apart
-  std::string image_digest = {};
-};
 
 struct SaveRequest {
   std::int64_t step = 0;
@@ -63,10 +47,16 @@ struct SaveRequest {
   std::chrono::nanoseconds patience = {};  // for earlier snapshots to be written
 };
 
+// Who writes if not the engine's own thread.
+struct EngineAgent {
+  std::unique_ptr<AgentLink> link = {};                 // none: the engine's own thread
+  std::function<void(std::string_view)> complain = {};  // one line, when it is gone
+};
+
 class Engine {
  public:
   static Result<std::unique_ptr<Engine>> open(Store& store, Clock& clock, Waiter& waiter,
-                                              EngineOptions options);
+                                              EngineOptions options, EngineAgent agent = {});
   ~Engine();
 
   // Returns when every byte is copied. Steps grow; a step is saved once, whatever became of it, so
@@ -93,63 +83,66 @@ class Engine {
     std::vector<ChunkSums> sums = {};
     std::map<std::size_t, StoredBlob> stored = {};  // blobs that were not copied
     ArenaSpace::Lease lease = {};
+    std::int64_t record_begin = 0;  // in the lease: room for what the agent reads
     std::int64_t step = 0;
     std::string state = {};
     std::map<std::string, std::string> metrics = {};
     Seconds copied_in = Seconds(0);
   };
-  // What deltas are against.
-  struct Base {
-    Job job = {};
-    SnapshotRecord record = {};
-    std::vector<Bytes> bytes = {};
-    std::int32_t chain = 0;
-  };
+  using JobPtr = std::shared_ptr<Job>;
 
-  Engine(Store& store, Clock& clock, Waiter& waiter, EngineOptions options);
+  Engine(Store& store, Clock& clock, Waiter& waiter, EngineOptions options, EngineAgent agent);
   Result<std::shared_ptr<const SnapshotPlan>> plan_for(const SaveRequest& request);
-  Result<void> need_arena(const SnapshotPlan& plan);
-  Result<Job> copy(const SaveRequest& request, const std::shared_ptr<const SnapshotPlan>& plan);
+  Result<void> need_arena(const SnapshotPlan& plan, std::int64_t record_room);
+  Result<JobPtr> copy(const SaveRequest& request, const std::shared_ptr<const SnapshotPlan>& plan,
+                      std::int64_t record_room);
+  Result<ArenaSpace::Lease> lease(std::int64_t bytes, std::chrono::nanoseconds patience);
+  Result<JobPtr> take(const SaveRequest& request);
   bool still_same(const Job& job);
   void use_arena(Arena arena);
+  Result<SnapshotRecord> record_for(const Job& job) const;
 
   void run(const std::stop_token& stop);
-  Result<void> finish(Job& job, const StoreCall& call);
-  Result<SnapshotRecord> record_for(const Job& job) const;
-  Result<Checkpoint> write(const EncodedSnapshot& encoded, const Job& job, int try_number,
-                           const StoreCall& call);
-  Result<Checkpoint> await_manifest(const SaveKey& save, const StoreCall& call);
-  Result<Checkpoint> own_earlier_try(std::int64_t step, Result<Checkpoint> conflict,
-                                     const StoreCall& call);
-  std::vector<Bytes> bytes_in_arena(const Job& job) const;
-  void committed(Job& job, const SnapshotRecord& record, bool has_deltas, const Checkpoint& made);
-  void collect(std::int64_t step, const StoreCall& call);
+  Result<NamedBlobs> write(const JobPtr& job, const std::stop_token& stop);
+  void finished(const Job& job, const Result<NamedBlobs>& done);
 
-  Store& store_;
+  // engine_agent.cpp: what has to do with the agent.
+  std::int64_t record_room(const SaveRequest& request, const SnapshotPlan& plan);
+  bool hand_over(const JobPtr& job, Monotonic begin);
+  Result<void> put_record(const Job& job, AgentMessage& message);
+  void follow_agent(const std::stop_token& stop);
+  void take_answer(const AgentMessage& message);
+  void lose_agent(std::string_view why);
+
   Clock& clock_;
-  Waiter& waiter_;
   EngineOptions options_;
-  WallTime opened_at_;
+  EngineAgent agent_;
   // Of the thread that saves.
   std::vector<TensorSpec> planned_for_;
   std::uint64_t planned_version_ = 0;  // of frozen_
   std::shared_ptr<const SnapshotPlan> plan_;
+  std::shared_ptr<const SnapshotPlan> roomy_plan_;  // that plan_room_ is of
+  std::int64_t plan_room_ = 0;
   std::shared_ptr<ArenaSpace> space_;
   std::int64_t last_step_ = -1;  // that was copied
   // Of the thread that writes.
-  Saver saver_;
-  Committer committer_;
-  Collector collector_;
-  std::optional<Base> base_;
+  SnapshotWriter writer_;
   // Of both.
   mutable std::mutex mutex_;
   std::condition_variable_any changed_;
-  std::deque<Job> queue_;
+  std::deque<JobPtr> queue_;
+  struct Handed {
+    JobPtr job = {};
+    bool done = false;  // but its memory may still be in use
+  };
+  std::map<std::int64_t, Handed> handed_;  // to the agent, by step
+  bool with_agent_ = false;
   bool working_ = false;
   std::optional<Error> newest_error_;
   Confirmed confirmed_;
   FrozenTensors frozen_;
   EngineStatus status_;
+  WriteStatus agent_status_;
   std::jthread thread_;  // last: ends first
 };
 

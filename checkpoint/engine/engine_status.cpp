@@ -31,6 +31,8 @@ nlohmann::json to_json(const EngineStatus& status) {
   }
   if (!status.last_error.empty()) json["lastError"] = status.last_error;
   if (!status.collect_error.empty()) json["collectError"] = status.collect_error;
+  if (status.by_agent) json["byAgent"] = 1;
+  if (!status.agent_lost.empty()) json["agentLost"] = status.agent_lost;
   if (status.pause_latency) json["pauseSeconds"] = status.pause_latency->count();
   return json;
 }

@@ -46,6 +46,18 @@ Receipt receipt_of(const ToSave& save, const RankIdentity& who, std::vector<std:
   return receipt;
 }
 
+// Two writers of one snapshot may differ in the names that its objects got.
+bool same_content(const Receipt& one, const Receipt& other) {
+  const auto roots_of = [](const Receipt& receipt) {
+    std::vector<std::string> roots;
+    for (const ObjectRecord& object : receipt.objects) roots.push_back(object.root);
+    std::ranges::sort(roots);
+    return roots;
+  };
+  return one.job_uid == other.job_uid && one.world_size == other.world_size &&
+         one.state == other.state && roots_of(one) == roots_of(other);
+}
+
 }  // namespace
 
 // Where objects went; each piece of work has its own row.
@@ -90,16 +102,19 @@ Result<void> Saver::place(const ToSave& save, std::size_t object, const StoreCal
   return {};
 }
 
-Result<void> Saver::write_receipt_of(const Receipt& receipt, const StoreCall& call) {
+Result<Receipt> Saver::write_receipt_of(Receipt receipt, const StoreCall& call) {
   const std::string name = receipt_name(receipt);
   const std::string text = write_receipt(receipt);
   TRY(read_receipt(name, text));  // as others will
   const Bytes bytes = bytes_of(text);
   auto created = store_.create(name, {&bytes, 1}, call);
-  if (created) return {};
+  if (created) return receipt;
   const auto found = read_whole(store_, name, kReceiptBytesMax, call);
-  if (found && *found == text) return {};  // ours: only the answer was lost
-  return created;
+  if (found && *found == text) return receipt;  // ours: only the answer was lost
+  auto earlier =
+      found ? read_receipt(name, *found) : Result<ReadReceipt>(fail(Errc::kNotFound, ""));
+  if (earlier && same_content(earlier->receipt, receipt)) return std::move(earlier->receipt);
+  return std::unexpected<Error>(std::move(created).error());
 }
 
 Result<SavedRank> Saver::save(const ToSave& save, const StoreCall& call) {
@@ -123,8 +138,8 @@ Result<SavedRank> Saver::save(const ToSave& save, const StoreCall& call) {
   for (const auto* objects : {&data, &blobs})
     TRY(run_on_workers(objects->size(), threads_,
                        [&](std::size_t i) { return place(save, (*objects)[i], call, placed); }));
-  SavedRank saved{.receipt = receipt_of(save, who_, std::move(placed.names))};
-  TRY(write_receipt_of(saved.receipt, call));
+  SavedRank saved;
+  TRY(saved.receipt, write_receipt_of(receipt_of(save, who_, std::move(placed.names)), call));
   for (std::size_t i = 0; i < save.bytes.size(); ++i) {
     saved.uploaded_bytes += placed.uploaded[i];
     if (placed.uploaded[i] == 0) saved.reused_bytes += save.record.objects[i].record.bytes;

@@ -2,8 +2,10 @@
 // durable (rules 4 and 5).
 //
 // An object that could not be written is tried again under another part number, so that no name is
-// written twice and no other rank has to know. Thread: one at a time. Lifetime: the store outlives
-// it. Failure: what the store says; kGone when a blob that was to be used again may no longer be.
+// written twice and no other rank has to know. A receipt of the same save that has the same bytes
+// is taken for our own: a process that died before us wrote it (agent.hpp). Thread: one at a time.
+// Lifetime: the store outlives it. Failure: what the store says; kGone when a blob that was to be
+// used again may no longer be.
 #pragma once
 
 #include <cstdint>
@@ -55,7 +57,8 @@ class Saver {
   Result<void> place(const ToSave& save, std::size_t object, const StoreCall& call, Placed& placed);
   Result<void> place_data(const ToSave& save, std::size_t object, const StoreCall& call,
                           Placed& placed);
-  Result<void> write_receipt_of(const Receipt& receipt, const StoreCall& call);
+  // The receipt that is there in the end.
+  Result<Receipt> write_receipt_of(Receipt receipt, const StoreCall& call);
 
   Store& store_;
   Clock& clock_;

@@ -55,13 +55,14 @@ Json checkpoint_json(const Manifest& manifest) {
 
 }  // namespace
 
-Result<std::unique_ptr<Session>> Session::open(
-    std::string_view options_json, std::function<std::string(std::string_view)> variable) {
+Result<std::unique_ptr<Session>> Session::open(std::string_view options_json, SessionPlace place) {
   std::unique_ptr<Session> session(new Session());
+  session->options_text_ = options_json;
+  session->place_ = std::move(place);
   TRY(session->options_, read_session_options(options_json));
   TRY(session->store_, open_store(session->options_.uri, {.clock = session->clock_,
                                                           .rng = seeded_by_chance(),
-                                                          .variable = std::move(variable)}));
+                                                          .variable = session->place_.variable}));
   return session;
 }
 
@@ -83,9 +84,7 @@ Result<void> Session::describe(std::string_view tensors_json) {
 }
 
 Result<void> Session::save(const SessionSave& save, std::span<const std::byte* const> tensors) {
-  if (!engine_) {
-    TRY(engine_, Engine::open(*store_, clock_, waiter_, engine_options(options_)));
-  }
+  if (!engine_) TRY(open_engine());
   SaveRequest request{.step = save.step,
                       .specs = specs_,
                       .tensors = tensors,
@@ -111,6 +110,7 @@ std::string Session::status() const {
 }
 
 Result<std::string> Session::open_step(std::int64_t step, std::int64_t before) {
+  settle();
   Newest newest;
   if (step >= 0) {
     TRY(newest.chain, fetch_chain(*store_, step, call()));

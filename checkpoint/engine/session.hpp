@@ -1,5 +1,7 @@
 // One user of a prefix, as c_api.h offers it: JSON in, JSON out, tensors by address.
 //
+// With a checkpoint agent (agent.hpp) on this node it is the agent that writes. Without one, or
+// after it is gone, this process does; engine.hpp says what becomes of what it had been given.
 // Thread: one at a time, but for status(). Lifetime: owns its store and engine. Failure: as the
 // parts say; the engine is made at the first save, so that readers need no job.
 #pragma once
@@ -26,11 +28,23 @@ struct SessionSave {
   std::chrono::nanoseconds patience = {};
 };
 
+// The environment by which a launcher tells of its agent and of the memory there is for it
+// (operator/api/report_env.hpp has the same names).
+inline constexpr std::string_view kAgentSocketVariable = "AMDAHL_CHECKPOINT_SOCKET";
+inline constexpr std::string_view kArenaFolderVariable = "AMDAHL_ARENA_DIR";
+inline constexpr std::string_view kArenaBytesVariable = "AMDAHL_ARENA_BYTES";
+inline constexpr std::string_view kLocalProcessesVariable = "LOCAL_WORLD_SIZE";  // torchrun's
+
+// What a session knows of its process.
+struct SessionPlace {
+  std::function<std::string(std::string_view name)> variable = {};     // of the environment
+  std::function<std::string(const std::string& path)> read_file = {};  // empty: there is none
+  std::function<void(std::string_view)> complain = {};                 // one line for people
+};
+
 class Session {
  public:
-  // `variable` reads the environment, for credentials of stores.
-  static Result<std::unique_ptr<Session>> open(
-      std::string_view options_json, std::function<std::string(std::string_view)> variable);
+  static Result<std::unique_ptr<Session>> open(std::string_view options_json, SessionPlace place);
 
   Result<void> describe(std::string_view tensors_json);
   Result<void> save(const SessionSave& save, std::span<const std::byte* const> tensors);
@@ -49,10 +63,20 @@ class Session {
  private:
   Session() = default;
   StoreCall call() const;
+  Result<void> open_engine();
+  EngineOptions options_for_here() const;
+  std::string agent_path() const;
+  std::unique_ptr<AgentLink> find_agent(nlohmann::json options);
+  void settle();
+  nlohmann::json hello_options() const;
 
   RealClock clock_;
   RealWaiter waiter_;
   SessionOptions options_;
+  std::string options_text_;
+  SessionPlace place_;
+  bool complained_ = false;  // that there is no agent
+  bool settled_ = false;
   std::unique_ptr<Store> store_;
   std::unique_ptr<Engine> engine_;
   std::vector<TensorSpec> specs_;

@@ -8,7 +8,9 @@
 
 #include "base/fields.hpp"
 #include "base/result.hpp"
-#include "checkpoint/engine/engine.hpp"
+#include "checkpoint/engine/engine_options.hpp"
+#include "checkpoint/engine/save_id.hpp"
+#include "checkpoint/format/manifest.hpp"
 
 namespace amdahl::checkpoint {
 
@@ -29,6 +31,7 @@ struct SessionOptions {
   std::int32_t others_alive = 0;
   std::int64_t arena_bytes = 0;
   std::string arena_path = {};
+  std::string agent = {};
   std::int32_t snapshots_max = 2;
   std::int64_t part_bytes = kPartBytesDefault;
   std::int64_t chunk_bytes = kChunkBytesDefault;
@@ -62,6 +65,9 @@ constexpr void fields(V& v, SessionOptions& o) {
   v.optional("arenaBytes", o.arena_bytes,
              {.doc = "0: as the first snapshots need.", .min = 0, .max = kArenaBytesMax});
   v.optional("arenaPath", o.arena_path, {.doc = "A file on a memory volume."});
+  v.optional(
+      "agent", o.agent,
+      {.doc = "Socket of the checkpoint agent; absent: AMDAHL_CHECKPOINT_SOCKET; off: none."});
   v.optional("snapshotsMax", o.snapshots_max,
              {.doc = "Copied and not yet written.", .min = 1, .max = kLeasesMax - 1});
   v.optional("partBytes", o.part_bytes, {.doc = "Of a data object.", .min = 1});
@@ -74,6 +80,8 @@ constexpr void fields(V& v, SessionOptions& o) {
   v.optional("deltas", o.deltas, {.doc = "And as differences.", .min = 0, .max = 1});
   v.optional("fullEvery", o.full_every, {.doc = "Without.", .min = 1, .max = kChainMax});
 }
+
+inline constexpr std::string_view kNoAgent = "off";
 
 // From JSON.
 Result<SessionOptions> read_session_options(std::string_view json);

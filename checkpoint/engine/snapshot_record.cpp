@@ -25,6 +25,21 @@ Result<void> check_object(const SnapshotObject& object, std::int64_t arena_bytes
   return {};
 }
 
+// Encoding and sums read a tensor where its record says it lies.
+Result<void> check_tensor(const TensorRecord& tensor, const std::vector<SnapshotObject>& objects) {
+  if (std::cmp_greater_equal(tensor.object, objects.size()))
+    return fail(Errc::kInvalid, "tensor {}: object {} of {}", shown(tensor.name), tensor.object,
+                objects.size());
+  const std::int64_t end = objects[static_cast<std::size_t>(tensor.object)].record.bytes;
+  const auto count = element_count(tensor.shape);
+  if (tensor.encoding != Encoding::kPlain || !count || tensor.begin > tensor.end ||
+      tensor.end > end || *count > (tensor.end - tensor.begin) / element_bytes(tensor.dtype) ||
+      *count * element_bytes(tensor.dtype) != tensor.end - tensor.begin)
+    return fail(Errc::kInvalid, "tensor {}: bytes {} to {} of {}", shown(tensor.name), tensor.begin,
+                tensor.end, end);
+  return {};
+}
+
 }  // namespace
 
 SnapshotRecord record_of(const SnapshotPlan& plan, const std::vector<ChunkSums>& sums,
@@ -53,10 +68,7 @@ Result<SnapshotRecord> read_snapshot_record(std::string_view text, std::int64_t 
       auto ok = check_object(record.objects[i], arena_bytes);
       if (!ok) return wrap(std::move(ok).error(), "object {}", i);
     }
-    for (const TensorRecord& tensor : record.tensors)
-      if (std::cmp_greater_equal(tensor.object, record.objects.size()))
-        return fail(Errc::kInvalid, "tensor {}: object {} of {}", shown(tensor.name), tensor.object,
-                    record.objects.size());
+    for (const TensorRecord& tensor : record.tensors) TRY(check_tensor(tensor, record.objects));
     return record;
   };
   auto record = read();

@@ -18,6 +18,12 @@ inline constexpr std::string_view kHostSeconds = "AMDAHL_HOST_SECONDS";
 inline constexpr std::string_view kGraceSeconds = "AMDAHL_GRACE_SECONDS";
 inline constexpr std::string_view kCheckpointUri = "AMDAHL_CHECKPOINT_URI";
 inline constexpr std::string_view kCheckpointMarker = "AMDAHL_CHECKPOINT_MARKER";
+// Where the memory of snapshots lies: the mount point of a memory volume, and its bytes, which the
+// processes of a node share. Without a folder it is anonymous memory.
+inline constexpr std::string_view kArenaDir = "AMDAHL_ARENA_DIR";
+inline constexpr std::string_view kArenaBytes = "AMDAHL_ARENA_BYTES";
+// Set by launch for the trainer: where its checkpointer takes snapshots over.
+inline constexpr std::string_view kCheckpointSocket = "AMDAHL_CHECKPOINT_SOCKET";
 inline constexpr std::string_view kUrl = "AMDAHL_REPORT_URL";
 inline constexpr std::string_view kCa = "AMDAHL_REPORT_CA";        // file
 inline constexpr std::string_view kToken = "AMDAHL_REPORT_TOKEN";  // file, read for every report

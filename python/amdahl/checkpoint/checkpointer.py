@@ -52,8 +52,6 @@ class Checkpointer:
                  "jobUid": job_uid or env.get("AMDAHL_JOB_UID") or "local",
                  "attempt": attempt or env.get("AMDAHL_ATTEMPT_ID") or self._attempt(),
                  "job": env.get("AMDAHL_JOB", "")}
-        if env.get("AMDAHL_ARENA_BYTES", "").isdecimal():
-            given["arenaBytes"] = int(env["AMDAHL_ARENA_BYTES"])
         if env.get("AMDAHL_ARENA_PATH"):
             given["arenaPath"] = env["AMDAHL_ARENA_PATH"]
         given.update({key: int(value) if isinstance(value, bool) else value
