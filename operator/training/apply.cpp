@@ -193,6 +193,7 @@ Task<Result<Outcome>> TrainingReconciler::apply(Pass pass, Plan plan) {
   if (pass.seen.job)
     reports_.answer_with(pass.seen.job->metadata.uid, pass.seen.job->status.attempt, plan.reply,
                          pass.now);
+  if (plan.look_at_checkpoint) looks_.ask(pass.key, *plan.look_at_checkpoint);
   CO_TRY(const bool holds, co_await confirmed(pass, plan.confirm_absent));
   if (!holds) co_return Outcome{.requeue_after = kCacheBehind};
   if (plan.as_if && plan.acts()) {

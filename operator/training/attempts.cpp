@@ -5,6 +5,7 @@
 
 #include "operator/api/condition.hpp"
 #include "operator/controller/conditions.hpp"
+#include "operator/training/checkpoint_check.hpp"
 
 namespace amdahl::training {
 namespace {
@@ -94,6 +95,12 @@ WallTime changed_at(const TrainingJobStatus& status, std::string_view type) {
   return found == nullptr || !found->changed ? WallTime{} : *found->changed;
 }
 
+bool waits_for_repair(const TrainingJobStatus& status) {
+  const api::Condition* const ready =
+      api::find_condition(status.conditions, api::condition::kCheckpointReady);
+  return ready != nullptr && ready->reason == api::reason::kDamaged;
+}
+
 void note_nodes(api::AttemptStatus& record, const Situation& s) {
   record.nodes.clear();
   if (record.cause && !record.cause->node.empty()) record.nodes.push_back(record.cause->node);
@@ -103,6 +110,16 @@ void note_nodes(api::AttemptStatus& record, const Situation& s) {
     if (std::ranges::find(record.nodes, pod->node) == record.nodes.end())
       record.nodes.push_back(pod->node);
   }
+}
+
+// A job that was given another place for its checkpoints begins there.
+void forget_other_places(TrainingJobStatus& next, const Situation& s) {
+  if (s.spec.checkpoint.uri.empty() || !next.checkpoint || !next.checkpoint->last_committed) return;
+  const api::CommittedCheckpoint& known = *next.checkpoint->last_committed;
+  const bool ours = !known.manifest_digest.empty() && !known.uri.empty();
+  if (!ours || lies_below(known.uri, s.spec.checkpoint.uri)) return;
+  next.checkpoint->last_committed.reset();
+  next.checkpoint->verified_at.reset();
 }
 
 }  // namespace
@@ -170,8 +187,11 @@ Used used_time(const Situation& s) {
   } else if (api::is_true(status.conditions, api::condition::kAdmitted)) {
     used.start_seconds += seconds_between(changed_at(status, api::condition::kAdmitted), s.now);
   } else {
-    // A backoff is our own doing: no queue is waited for meanwhile.
-    const WallTime from = std::max(attempt_began(status), backoff_until(s).value_or(WallTime{}));
+    // A backoff is our own doing, as is the wait for a sound checkpoint: no queue is waited for
+    // meanwhile.
+    if (waits_for_repair(status)) return used;
+    const WallTime from = std::max({attempt_began(status), backoff_until(s).value_or(WallTime{}),
+                                    changed_at(status, api::condition::kCheckpointReady)});
     used.queue_seconds += seconds_between(from, s.now);
   }
   return used;
@@ -203,6 +223,7 @@ void begin_attempt(TrainingJobStatus& next, const Situation& s) {
                                  next.attempts.back().outcome == AttemptOutcome::kDisrupted);
   ++next.attempt;
   api::AttemptStatus record{.number = next.attempt};
+  forget_other_places(next, s);
   if (!s.spec.checkpoint.uri.empty() && next.checkpoint && next.checkpoint->last_committed)
     record.resumed_from_step = next.checkpoint->last_committed->step;
   next.attempts.push_back(std::move(record));

@@ -27,6 +27,8 @@ constexpr auto kKinds = std::to_array<EventKind>({
     {event::kPauseDropped},
     {event::kPaused},
     {event::kResumed},
+    {event::kCheckpointDamaged, true},
+    {event::kCheckpointNotVerified},
     {event::kCompleted},
     {event::kCancelled},
     {reason::kInvalidSpec, true},

@@ -1,7 +1,8 @@
 // The events of a TrainingJob: every reason there is, and what is said when a phase changes.
 //
-// Pure. Every change of phase, every restart and every outcome of a pause has exactly one event;
-// nothing else has one. docs/reference/events.md is this list for people.
+// Pure. Every change of phase, every restart, every outcome of a pause and every checkpoint that is
+// not as it should be has exactly one event; nothing else has one. docs/reference/events.md is this
+// list for people.
 #pragma once
 
 #include <span>
@@ -24,6 +25,9 @@ inline constexpr std::string_view kPauseDropped = "PauseDropped";
 inline constexpr std::string_view kPauseRefused = "PauseRefused";
 inline constexpr std::string_view kPaused = "Paused";
 inline constexpr std::string_view kResumed = "Resumed";
+// A checkpoint cannot be used, and an older one is, or none is left.
+inline constexpr std::string_view kCheckpointDamaged = "CheckpointDamaged";
+inline constexpr std::string_view kCheckpointNotVerified = "CheckpointNotVerified";
 inline constexpr std::string_view kCompleted = "Completed";
 inline constexpr std::string_view kCancelled = "Cancelled";
 }  // namespace event

@@ -45,6 +45,8 @@ Observed TrainingReconciler::observe(const kube::ObjectKey& key, std::int64_t ep
   const std::int32_t attempt = seen.job->status.attempt;
   seen.reports = reports_.of(seen.job->metadata.uid, attempt);
   seen.reports_before = reports_.of(seen.job->metadata.uid, attempt - 1);
+  seen.can_look = looks_.can_look();
+  seen.look = looks_.of(seen.job->metadata.uid, attempt);
   const auto known = known_.find(key);
   if (known != known_.end() && known->second.uid == seen.job->metadata.uid)
     seen.status_written = known->second.status_written;
@@ -82,6 +84,7 @@ void TrainingReconciler::forget_if_gone(const kube::ObjectKey& key, const Observ
   const auto known = known_.find(key);
   if (known == known_.end() || (seen.job && seen.job->metadata.uid == known->second.uid)) return;
   reports_.forget(known->second.uid);
+  looks_.forget(known->second.uid);
   known_.erase(known);
 }
 

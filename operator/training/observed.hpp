@@ -10,6 +10,7 @@
 
 #include "base/result.hpp"
 #include "operator/api/report.hpp"
+#include "operator/training/checkpoint_look.hpp"
 #include "operator/training/types.hpp"
 
 namespace amdahl::training {
@@ -75,6 +76,8 @@ struct Observed {
   std::vector<RankReport> reports = {};         // of the current attempt
   std::vector<RankReport> reports_before = {};  // of the one before, for its account
   std::optional<CreateRefusal> refusal = {};
+  bool can_look = false;                        // somebody can read stores
+  std::optional<CheckpointLook> look = {};      // of the current attempt, the last that ended
   std::optional<WallTime> status_written = {};  // by this process, last
   std::int64_t epoch = 0;                       // of this leader
   std::optional<WallTime> leading_since = {};

@@ -13,6 +13,7 @@
 #include <vector>
 
 #include "operator/api/report.hpp"
+#include "operator/training/checkpoint_look.hpp"
 #include "operator/training/moves.hpp"
 #include "operator/training/types.hpp"
 
@@ -61,6 +62,8 @@ struct Plan {
   std::vector<std::uint32_t> create_pods = {};  // ranks of the current attempt
   bool delete_job = false;
 
+  // To be begun; its end brings the next pass. No act: nothing is written for it.
+  std::optional<CheckpointAsk> look_at_checkpoint = {};
   api::ReportReply reply = {};  // what the ranks are told when they next report
   std::vector<PlannedEvent> events = {};
   std::optional<std::chrono::nanoseconds> requeue_after = {};

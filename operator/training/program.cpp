@@ -27,7 +27,9 @@ TrainingProgram::TrainingProgram(const controller::Runtime& runtime, Rng rng,
                 [this](const Error& error) {
                   log_.warning("a job that cannot be read is left alone", {{"error", error}});
                 }),
-      reconciler_(caches_, reports, runtime.client, manager.events(), std::move(options.pods)),
+      looks_(runtime.executor, runtime.client.clock(), options.reader),
+      reconciler_({caches_, reports, looks_, runtime.client, manager.events()},
+                  std::move(options.pods)),
       controller_(runtime, rng_.split(), std::move(options.controller), reconciler_) {
   controller_.reconciles(caches_.jobs);
   // What a status write put on record is acted upon by the next pass, so it wakes that pass.
@@ -52,7 +54,12 @@ TrainingProgram::TrainingProgram(const controller::Runtime& runtime, Rng rng,
   nodes.on_problem = [this](const Error& error) { caches_.nodes_source.on_problem(error); };
   watch(std::move(nodes), caches_.nodes, caches_.nodes_source);
   manager_.add(controller_);
-  reports.on_news([this](const kube::ObjectKey& key) { controller_.queue().add(key); });
+  const auto wake = [this](const kube::ObjectKey& key) { controller_.queue().add(key); };
+  reports.on_news(wake);
+  looks_.on_news(wake);
+  if (!looks_.can_look()) return;
+  for (int i = 0; i < kLookersMax; ++i)
+    manager_.add_background("looks at checkpoints", [this] { return looks_.work(); });
 }
 
 void TrainingProgram::watch(kube::WatcherOptions options, kube::ObjectSink& store,

@@ -19,6 +19,7 @@ namespace amdahl::training {
 struct TrainingOptions {
   std::string ns = {};  // empty: all namespaces
   PodOptions pods = {};
+  CheckpointReader* reader = nullptr;  // outlives the program; null: nobody looks at checkpoints
   // A worker spends its time waiting for the API server, one write after another: many jobs that
   // come at once wait for each other otherwise. Requests in flight are bounded by the client (E7).
   controller::ControllerOptions controller = {.name = "trainingjob", .workers = 32};
@@ -42,6 +43,7 @@ class TrainingProgram {
   controller::Manager& manager_;
   Caches caches_;
   JobSink job_sink_;
+  CheckpointLooks looks_;
   std::vector<std::unique_ptr<kube::Watcher>> watchers_;
   TrainingReconciler reconciler_;
   controller::Controller controller_;

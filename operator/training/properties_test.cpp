@@ -79,11 +79,28 @@ void report_event(World& world, Rng& rng) {
   api::Report& report = world.report(0);
   report.step = report.step.value_or(0) + static_cast<std::int64_t>(rng.below(5));
   if (rng.chance(0.3)) report.checkpoint = api::ReportCheckpoint{.step = *report.step};
+  if (report.checkpoint && world.in_store) {
+    report.checkpoint->path = world.job->spec.checkpoint.uri;
+    report.checkpoint->manifest_digest = "sha256:" + std::to_string(report.checkpoint->step);
+  }
   if (rng.chance(0.3)) report.pause = {.state = static_cast<api::ReportPauseState>(rng.below(6))};
 }
 
+CheckpointFinding found(std::int64_t step) {
+  return {.newest = FoundCheckpoint{.step = step, .digest = "sha256:" + std::to_string(step)}};
+}
+
+void store_event(World& world, Rng& rng) {
+  if (!world.in_store) return;
+  const auto step = static_cast<std::int64_t>(rng.below(200));
+  CheckpointFinding finding = rng.chance(0.5) ? found(step) : CheckpointFinding{};
+  if (rng.chance(0.5)) finding.passed_over.push_back({.step = step + 1, .why = "checksum"});
+  world.in_store = std::move(finding);
+  if (rng.chance(0.3)) world.in_store = fail(Errc::kForbidden, "{}", std::string(step * 10, 'x'));
+}
+
 void step(World& world, Rng& rng) {
-  switch (rng.below(8)) {
+  switch (rng.below(9)) {
     case 0:
       pod_event(world, rng);
       break;
@@ -99,6 +116,10 @@ void step(World& world, Rng& rng) {
     case 4:
       ++world.epoch;
       world.status_written.reset();
+      world.look.reset();
+      break;
+    case 8:
+      store_event(world, rng);
       break;
     case 5:  // dies after any write
       world.crash_after(rng.below(4));
@@ -112,6 +133,7 @@ void step(World& world, Rng& rng) {
 // The cluster works again and nobody does anything.
 void calm_down(World& world) {
   world.volcano_served = true;
+  if (world.in_store) world.in_store = found(7);
   for (int i = 0; i < 30; ++i) {
     world.settle();
     world.kubelets();
@@ -155,6 +177,7 @@ TEST_CASE("A training job comes to rest from every world and leaks nothing") {
     job.spec.nodes = 1 + static_cast<std::int32_t>(rng.below(4));
     job.spec.restart.failures_max = 5;
     if (rng.chance(0.5)) job.spec.checkpoint.uri = "gs://bucket/prefix";
+    if (rng.chance(0.5)) world.in_store = found(1);
     if (rng.chance(0.3)) job.spec.scheduling.gang = api::GangScheduler::kNone;
     if (rng.chance(0.3)) job.spec.checkpoint.pause.policy = api::PausePolicy::kBestEffort;
     job.spec.ttl_after_finished = {};

@@ -1,7 +1,7 @@
 // TrainingJobs: observe (caches), decide (pure), apply (the only writer).
 //
-// Thread: one. Lifetime: caches, reports and events outlive it. Failure: as a Reconciler's; what
-// the API server refuses for a reason the user can act upon goes to the job's status instead.
+// Thread: one. Lifetime: caches, reports, looks and events outlive it. Failure: as a Reconciler's;
+// what the API server refuses for a reason the user can act upon goes to the job's status instead.
 #pragma once
 
 #include <map>
@@ -10,6 +10,7 @@
 #include "operator/controller/event_recorder.hpp"
 #include "operator/controller/reconciler.hpp"
 #include "operator/training/caches.hpp"
+#include "operator/training/checkpoint_looks.hpp"
 #include "operator/training/decide.hpp"
 #include "operator/training/reports.hpp"
 
@@ -17,12 +18,19 @@ namespace amdahl::training {
 
 class TrainingReconciler final : public controller::Reconciler {
  public:
-  TrainingReconciler(const Caches& caches, Reports& reports, kube::Client& client,
-                     controller::EventRecorder& events, PodOptions options)
-      : caches_(caches),
-        reports_(reports),
-        client_(client),
-        events_(events),
+  struct Seams {
+    const Caches& caches;
+    Reports& reports;
+    CheckpointLooks& looks;
+    kube::Client& client;
+    controller::EventRecorder& events;
+  };
+  TrainingReconciler(const Seams& seams, PodOptions options)
+      : caches_(seams.caches),
+        reports_(seams.reports),
+        looks_(seams.looks),
+        client_(seams.client),
+        events_(seams.events),
         options_(std::move(options)) {}
 
   Task<Result<controller::Outcome>> reconcile(kube::ObjectKey key,
@@ -55,6 +63,7 @@ class TrainingReconciler final : public controller::Reconciler {
 
   const Caches& caches_;
   Reports& reports_;
+  CheckpointLooks& looks_;
   kube::Client& client_;
   controller::EventRecorder& events_;
   PodOptions options_;

@@ -1,10 +1,12 @@
 // The gang of the current attempt comes into being: Service, PodGroup, then all pods together.
 //
-// Not before the pods of the attempt before are over (or silent for too long) and the backoff has
-// passed. Once all of it exists this only shows what moves.
+// Not before the pods of the attempt before are over (or silent for too long), the backoff has
+// passed, and the checkpoint to go on from was looked at. Once all of it exists this only shows
+// what moves.
 
 #include "operator/api/names.hpp"
 #include "operator/training/breakage.hpp"
+#include "operator/training/checkpoint_check.hpp"
 #include "operator/training/cleanup.hpp"
 #include "operator/training/events.hpp"
 #include "operator/training/gang_backend.hpp"
@@ -39,6 +41,11 @@ bool old_pods_linger(const Situation& s) {
     if (static_cast<std::int64_t>(pod->attempt) < s.view.number && !is_over(*pod, s.now))
       return true;
   return false;
+}
+
+// Nothing of an earlier attempt is left that could still write a checkpoint.
+bool nobody_commits(const Situation& s) {
+  return s.view.others.empty() && !old_pods_linger(s);
 }
 
 api::PendingStatus waits_for(std::string reason, std::string message) {
@@ -163,9 +170,11 @@ Plan plan_start(const Situation& s) {
     return plan;
   }
   if (const auto why = obstacle(plan, s)) {
+    if (nobody_commits(s)) begin_look(plan, s);
     show(plan, s, {.pending = why});
     return plan;
   }
+  if (check_checkpoint(plan, s)) return plan;
   if (!state.may_create_pods) {
     plan.look_again_in(retry_after(s));
     show(plan, s, {.pending = state.pending, .in_queue = state.in_queue});

@@ -7,6 +7,7 @@
 #include "operator/api/phase.hpp"
 #include "operator/controller/conditions.hpp"
 #include "operator/training/account.hpp"
+#include "operator/training/checkpoint_check.hpp"
 
 namespace amdahl::training {
 namespace {
@@ -94,16 +95,8 @@ void suspended(Conditions& conditions, const Situation& s, const TrainingJobStat
 }
 
 void checkpoint(Conditions& conditions, const Situation& s, const TrainingJobStatus& next) {
-  if (s.spec.checkpoint.uri.empty())
-    return conditions.set(condition::kCheckpointReady, false, reason::kNotConfigured);
-  if (!next.checkpoint || !next.checkpoint->last_committed)
-    return conditions.set(condition::kCheckpointReady, false, reason::kNoCheckpoint);
-  const std::string message = fmt::format("step {}", next.checkpoint->last_committed->step);
-  if (next.checkpoint->verified_at)
-    return conditions.set(condition::kCheckpointReady, true, reason::kVerified, message);
-  // A rank says that it is complete; nobody has read it back.
-  conditions.put(condition::kCheckpointReady, api::ConditionStatus::kUnknown, "NotVerified",
-                 message);
+  const api::Condition ready = checkpoint_condition(next, s);
+  conditions.put(ready.type, ready.status, ready.reason, ready.message);
 }
 
 void not_finished(Conditions& conditions, const TrainingJobStatus& next) {
@@ -150,6 +143,7 @@ TrainingJobStatus still(TrainingJobStatus status, const TrainingJobStatus& befor
 
 TrainingJobStatus complete_status(const Situation& s, TrainingJobStatus next, const Shown& shown) {
   if (goes_on(s, next)) take_reports(next, s);
+  take_look(next, s);
   next.pending = is_finished(next) ? std::nullopt : shown.pending;
   count_workers(s, next);
   if (goes_on(s, next) && s.view.whole()) note_start(next.attempts.back(), s);

@@ -53,6 +53,25 @@ class RefusingTransport final : public kube::Transport {
 
 inline const kube::ObjectKey kLiveJob{.ns = "research", .name = "train"};
 
+// A store of one checkpoint, which takes its time.
+class FakeReader final : public CheckpointReader {
+ public:
+  explicit FakeReader(Clock& clock) : clock_(clock) {}
+  Task<Result<CheckpointFinding>> read(CheckpointAsk ask, Monotonic deadline) override {
+    asked.push_back(ask);
+    if (!co_await clock_.sleep_until(std::min(deadline, clock_.monotonic() + takes)))
+      co_return fail(Errc::kCancelled, "stopped");
+    if (clock_.monotonic() >= deadline) co_return fail(Errc::kTimeout, "no answer");
+    co_return answer;
+  }
+  Result<CheckpointFinding> answer = CheckpointFinding{};
+  std::chrono::nanoseconds takes = std::chrono::seconds{1};
+  std::vector<CheckpointAsk> asked;
+
+ private:
+  Clock& clock_;
+};
+
 struct Live {
   boost::asio::io_context io;
   ManualClock clock;
@@ -64,7 +83,8 @@ struct Live {
   Reports reports;
   controller::Runtime runtime{io.get_executor(), client, registry, Log()};
   controller::Manager manager{runtime, Rng(2), {}};
-  TrainingProgram program{runtime, Rng(3), {}, manager, reports};
+  FakeReader reader{clock};
+  TrainingProgram program{runtime, Rng(3), {.reader = &reader}, manager, reports};
 
   void submit(int nodes, Json spec = Json::object()) {
     Json whole{{"runtime", "Torchrun"},

@@ -76,6 +76,8 @@ Lines flat(const api::TrainingJobStatus& status) {
   }
   if (status.checkpoint && status.checkpoint->last_committed)
     lines.emplace_back("checkpoint", fmt::format("{}", status.checkpoint->last_committed->step));
+  if (status.checkpoint)
+    lines.emplace_back("verified", status.checkpoint->verified_at ? "yes" : "");
   if (status.gpu_seconds) {
     lines.emplace_back("gpus.held", fmt::format("{}", status.gpu_seconds->held));
     std::string phases;
@@ -175,6 +177,7 @@ std::string plan_text(const Plan& plan, const api::TrainingJobStatus& before) {
   std::string text = fmt::format("policy {}\n", plan.policy) + acts_text(plan);
   if (plan.status) text += status_text(before, *plan.status) + "\n";
   if (plan.delete_job) text += "delete job\n";
+  if (plan.look_at_checkpoint) text += fmt::format("look at {}\n", plan.look_at_checkpoint->uri);
   for (const PlannedEvent& event : plan.events)
     text += fmt::format("event {} {} {}\n", event.warning ? "Warning" : "Normal", event.reason,
                         quoted(event.note));

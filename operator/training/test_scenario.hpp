@@ -9,8 +9,9 @@
 //   policy restart
 //   status phase=Restarting ...
 //
-// The words of the first kind of block are in test_scenario_words.cpp, those of the second in
-// test_plan_text.cpp. `make scenarios UPDATE=1` rewrites what is expected; read the diff.
+// The words of the first kind of block are in test_scenario_words.cpp and
+// test_scenario_reports.cpp, those of the second in test_plan_text.cpp. `make scenarios UPDATE=1`
+// rewrites what is expected; read the diff.
 #pragma once
 
 #include <string>
@@ -32,6 +33,9 @@ std::vector<Word> words_of(std::string_view line);
 
 // One line of what happens. Failure: a word that is not known.
 Result<void> happen(World& world, std::string_view line);
+
+Result<void> report_word(World& world, const std::vector<Word>& words);
+Result<void> store_word(World& world, const std::vector<Word>& words);
 
 // What a plan says, and what it changes in the status of the job.
 std::string plan_text(const Plan& plan, const api::TrainingJobStatus& before);

@@ -166,29 +166,6 @@ Result<void> pods_word(World& world, const Words& words) {
   return {};
 }
 
-Result<void> report_word(World& world, const Words& words) {
-  api::Report& report = world.report(static_cast<std::uint32_t>(number(words.at(1).key)));
-  RankReport& entry = world.reports.at(report.pod_uid);
-  for (std::size_t i = 2; i < words.size(); ++i) {
-    const std::string& value = words[i].value;
-    if (words[i].key == "step") {
-      if (report.step != number(value)) entry.step_changed = world.now;
-      report.step = number(value);
-    }
-    if (words[i].key == "total") report.total_steps = number(value);
-    if (words[i].key == "stepSeconds") report.step_seconds = static_cast<double>(number(value));
-    if (words[i].key == "phase") report.phase = *parse_enum<api::ReportPhase>(value);
-    if (words[i].key == "pause") report.pause.state = *parse_enum<api::ReportPauseState>(value);
-    if (words[i].key == "trained")
-      report.phases = {
-          {.name = api::ReportPhase::kTrain, .seconds = static_cast<double>(number(value))}};
-    if (words[i].key == "pauseStep") report.pause.step = number(value);
-    if (words[i].key == "checkpoint")
-      report.checkpoint = api::ReportCheckpoint{.step = number(value), .path = "p"};
-  }
-  return {};
-}
-
 Result<void> group_word(World& world, const Words& words) {
   kube::PodGroup group = world.group ? *world.group : kube::PodGroup{};
   for (std::size_t i = 1; i < words.size(); ++i) {
@@ -256,6 +233,7 @@ Result<void> cluster_word(World& world, const Words& words) {
   } else if (what == "epoch") {
     world.epoch = number(how);
     world.status_written.reset();
+    world.look.reset();
     world.leading_since = world.now;
   } else if (what == "launch") {
     world.options.launch_path = how;
@@ -289,7 +267,8 @@ Result<void> happen(World& world, std::string_view line) {
       {"refused", refused_word}, {"volcano", cluster_word},   {"queue", cluster_word},
       {"time", cluster_word},    {"epoch", cluster_word},     {"launch", cluster_word},
       {"play", play_word},       {"upto", play_word},         {"kubelets", play_word},
-      {"crash", play_word},      {"flip", play_word},         {"node", node_word}};
+      {"crash", play_word},      {"flip", play_word},         {"node", node_word},
+      {"store", store_word}};
   const Words words = words_of(line);
   if (words.empty()) return {};
   const auto act = kActs.find(words[0].key);

@@ -54,9 +54,11 @@ Observed World::observe() const {
                 .queue = queue,
                 .nodes = nodes,
                 .refusal = refusal,
+                .can_look = in_store.has_value(),
                 .status_written = status_written,
                 .epoch = epoch,
                 .leading_since = leading_since};
+  if (look && look->attempt == attempt()) seen.look = look;
   for (const auto& [name, pod] : pods) {
     seen.pods.push_back(pod_seen(std::make_shared<GangPod>(pod)));
     const PodSeen& last = seen.pods.back();
@@ -81,6 +83,8 @@ void World::check(const Plan& plan) {
     if (!holds) broken.push_back(std::move(what));
   };
   must(!plan.write_ahead || (plan.status && !plan.acts()), "a write ahead that also acts");
+  must(!plan.look_at_checkpoint || (in_store && plan.create_pods.empty()),
+       "looks where nobody can, or makes pods before the look has ended");
   for (const PodDelete& one : plan.delete_pods) {
     const auto found = pods.find(one.name);
     const bool ours =
@@ -159,6 +163,7 @@ bool World::play(const Plan& plan) {
       std::ranges::all_of(plan.confirm_absent, [&](auto& name) { return pods.contains(name); }))
     return false;
   reply = plan.reply;
+  if (plan.look_at_checkpoint) look_at(*plan.look_at_checkpoint);
   for (const PodRelease& one : plan.release_pods) release_pod(one);
   for (const PodDelete& one : plan.delete_pods) delete_pod(one);
   if (plan.delete_group && may_write()) group.reset();
@@ -201,10 +206,20 @@ int World::settle() {
       now += std::chrono::ceil<std::chrono::seconds>(*plan.requeue_after);
       continue;
     }
-    if (plan.empty() || !play(plan)) return plans;
+    if ((plan.empty() && !plan.look_at_checkpoint) || !play(plan)) return plans;
   }
   broken.push_back("does not settle");
   return kPlansMax;
+}
+
+void World::look_at(const CheckpointAsk& ask) {
+  ++looks;
+  look = CheckpointLook{.attempt = ask.attempt, .when = now};
+  if (*in_store) {
+    look->finding = **in_store;
+  } else {
+    look->unreadable = in_store->error().context;
+  }
 }
 
 void World::create_pod(const TrainingJob& of, std::uint32_t rank) {

@@ -62,6 +62,10 @@ class World {
   QueueState queue = QueueState::kOpen;
   std::map<std::string, RankReport> reports = {};  // by pod uid
   std::optional<CreateRefusal> refusal = {};       // of the next decision only
+  // What a look would find; nothing: nobody can look. An error: the store cannot be read.
+  std::optional<Result<CheckpointFinding>> in_store = {};
+  std::optional<CheckpointLook> look = {};
+  std::size_t looks = 0;
   std::optional<WallTime> status_written = {};
   std::int64_t epoch = 1;
   std::optional<WallTime> leading_since = {};
@@ -75,6 +79,7 @@ class World {
   void check_status(const api::TrainingJobStatus& next, const Plan& plan);
   void write_status(const Plan& plan);
   bool record_is_due() const;
+  void look_at(const CheckpointAsk& ask);
   void create_pod(const TrainingJob& of, std::uint32_t rank);
   void delete_pod(const PodDelete& which);
   void release_pod(const PodRelease& which);

@@ -23,7 +23,8 @@ ARROWS = {
     "operator/waste": ("operator/api", "base"),
     "operator/training/diagnose": ("operator/api", "operator/kube", "base"),
     "operator/process": ("operator/training", "operator/report", "operator/api",
-                         "operator/controller", "operator/kube", "base"),
+                         "operator/controller", "operator/kube", "checkpoint/engine",
+                         "checkpoint/store", "checkpoint/format", "base"),
     "operator": ("operator/process", "operator/controller", "operator/kube", "base"),
     "local/apiserver/model": ("base",),
     "local/apiserver/journal": ("base",),
@@ -70,7 +71,8 @@ LOCAL_TEST_EXTRA = ("local/apiserver/front", "local/apiserver/rules", "local/api
 ASIO_FREE = ("checkpoint/format", "operator/api", "operator/waste", "operator/training",
              "operator/training/diagnose")
 # Those that carry decisions out.
-ASIO_USERS = re.compile(r"operator/training/(apply|observe|parallel|program|reconciler)\.[ch]pp$")
+ASIO_USERS = re.compile(r"operator/training/(apply|checkpoint_looks|checkpoint_reader|observe|parallel|"
+                        r"program|reconciler)\.[ch]pp$")
 ASIO = re.compile(r"boost/asio|base/(task|task_group|deadline|http_\w+)\.hpp$")
 
 INCLUDE = re.compile(r'^[ \t]*#[ \t]*include[ \t]*(?:"([^"\n]+)"|<([^>\n]+)>)', re.MULTILINE)

@@ -1,0 +1,24 @@
+// Who reads the records of checkpoints: the seam between the controller and the stores.
+//
+// Thread: one. Lifetime: outlives its tasks. Failure: what keeps the store from being read, in
+// words for people; damage is no failure but a finding. kTimeout at the deadline.
+#pragma once
+
+#include "base/clock.hpp"
+#include "base/result.hpp"
+#include "base/task.hpp"
+#include "operator/training/checkpoint_look.hpp"
+
+namespace amdahl::training {
+
+class CheckpointReader {
+ public:
+  CheckpointReader() = default;
+  CheckpointReader(const CheckpointReader&) = delete;
+  CheckpointReader& operator=(const CheckpointReader&) = delete;
+  virtual ~CheckpointReader() = default;
+
+  virtual Task<Result<CheckpointFinding>> read(CheckpointAsk ask, Monotonic deadline) = 0;
+};
+
+}  // namespace amdahl::training
