@@ -3,6 +3,7 @@
 #include <CLI/CLI.hpp>
 
 #include "base/rng.hpp"
+#include "checkpoint/engine/trusted_store.hpp"
 #include "checkpoint/store/open_store.hpp"
 #include "cli/training_jobs.hpp"
 
@@ -26,6 +27,9 @@ Task<Result<int>> find_address(Access access, std::string name, std::string& add
 
 void add_place_options(CLI::App& verb, PlaceOptions& options) {
   verb.add_option("WHERE", options.where, "an address, or the name of a training job")->required();
+  verb.add_option("--trust", options.trusted_keys,
+                  "file of public keys (PEM): a manifest counts only if one of them has signed it; "
+                  "default $AMDAHL_CHECKPOINT_TRUSTED_KEYS");
   add_access_options(verb, options.access);
 }
 
@@ -48,8 +52,12 @@ Result<StorePtr> open_place(Program& program, const PlaceOptions& options) {
     const auto found = program.environment.variables.find(std::string(name));
     return found == program.environment.variables.end() ? std::string() : found->second;
   };
-  return checkpoint::open_store(
-      address, {.clock = program.clock, .rng = Rng(program.seed), .variable = variable});
+  TRY(StorePtr store,
+      checkpoint::open_store(
+          address, {.clock = program.clock, .rng = Rng(program.seed), .variable = variable}));
+  const std::string keys = options.trusted_keys.empty() ? variable("AMDAHL_CHECKPOINT_TRUSTED_KEYS")
+                                                        : options.trusted_keys;
+  return checkpoint::trusting(std::move(store), keys, "");
 }
 
 checkpoint::StoreCall call_within(const Program& program, std::chrono::nanoseconds span) {

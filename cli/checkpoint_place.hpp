@@ -24,6 +24,7 @@ inline constexpr std::chrono::hours kObjectsDeadline{24};
 struct PlaceOptions {
   AccessOptions access = {};
   std::string where = {};
+  std::string trusted_keys = {};  // a file; empty: signatures are not demanded
 };
 void add_place_options(CLI::App& verb, PlaceOptions& options);
 // One paragraph of help, the same for every verb that has these options.

@@ -114,6 +114,25 @@ TEST_CASE("Checkpoint verify names what is damaged, and show falls back") {
   CHECK_THAT(shown.out, Catch::Contains("10"));
 }
 
+TEST_CASE("Checkpoint verbs count only what a trusted key has signed, if asked to") {
+  const Folder folder;
+  const std::string where = (folder.path / "job").string();
+  save(where, {10});
+  const std::string keys = (folder.path / "keys.pem").string();
+  // Of RFC 8410, section 10.1.
+  std::ofstream(keys) << "-----BEGIN PUBLIC KEY-----\n"
+                         "MCowBQYDK2VwAyEAGb9ECWmEzf6FQbrBZ9w7lshQhqowtrbLDFw4rXAxZuE=\n"
+                         "-----END PUBLIC KEY-----\n";
+  CHECK(say({"show", where}).code == kDone);
+  const Said shown = say({"show", where, "--trust", keys});
+  CHECK(shown.code == kFailed);
+  CHECK_THAT(shown.err, Catch::Contains("not signed"));
+  CHECK_THAT(say({"ls", where, "--trust", keys}).out, Catch::Contains("cannot be used"));
+  const Said missing = say({"ls", where, "--trust", keys + ".old"});
+  CHECK(missing.code == kFailed);
+  CHECK_THAT(missing.err, Catch::Contains("keys.pem.old"));
+}
+
 TEST_CASE("Checkpoint gc removes what is not kept, and only that") {
   const Folder folder;
   const std::string where = (folder.path / "job").string();

@@ -28,6 +28,11 @@ std::string missing_ranks(const std::vector<bool>& there) {
   return text;
 }
 
+Result<std::string> manifest_text(const Manifest& manifest, const CommitJob& job) {
+  if (job.signer) return write_signed_manifest(manifest, *job.signer);
+  return write_manifest(manifest);
+}
+
 }  // namespace
 
 Result<void> Committer::await_receipts(const CommitJob& job, const StoreCall& call) {
@@ -108,7 +113,8 @@ Result<Checkpoint> Committer::prepare(const CommitJob& job, const StoreCall& cal
                .chain = 1 + (before.manifest.parent ? before.manifest.parent->chain : 0)};
     TRY(verify_bases(checkpoint.receipts, parents[0].receipts));
   }
-  TRY(checkpoint.manifest, read_manifest(manifest_name(job.save.step), write_manifest(manifest)));
+  TRY(const std::string text, manifest_text(manifest, job));
+  TRY(checkpoint.manifest, read_manifest(manifest_name(job.save.step), text));
   TRY(verify_manifest(checkpoint.manifest, checkpoint.receipts));
   return checkpoint;
 }
@@ -116,7 +122,7 @@ Result<Checkpoint> Committer::prepare(const CommitJob& job, const StoreCall& cal
 Result<ReadManifest> Committer::create(const CommitJob& job, const ReadManifest& manifest,
                                        const StoreCall& call) {
   const std::string name = manifest_name(job.save.step);
-  const std::string text = write_manifest(manifest.manifest);
+  TRY(const std::string text, manifest_text(manifest.manifest, job));
   const Bytes bytes = bytes_of(text);
   for (int turn = 1;; ++turn) {
     auto created = store_.create(name, {&bytes, 1}, call);

@@ -18,6 +18,7 @@
 #include "checkpoint/engine/catalog.hpp"
 #include "checkpoint/engine/save_id.hpp"
 #include "checkpoint/engine/waiter.hpp"
+#include "checkpoint/format/signature.hpp"
 #include "checkpoint/store/store.hpp"
 
 namespace amdahl::checkpoint {
@@ -33,6 +34,7 @@ struct CommitJob {
   std::map<std::string, std::string> metrics = {};
   std::string image_digest = {};
   std::optional<std::int64_t> parent = {};  // step that deltas are against
+  std::optional<PrivateKey> signer = {};
 };
 
 class Committer {

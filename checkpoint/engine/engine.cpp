@@ -124,7 +124,8 @@ Result<Engine::JobPtr> Engine::copy(const SaveRequest& request,
   auto job = std::make_shared<Job>(Job{.plan = plan, .step = request.step});
   {
     const std::scoped_lock lock(mutex_);
-    if (confirmed_.plan == plan) job->stored = confirmed_.blobs;
+    // A signature needs sums that only the bytes can give: then blobs are copied, if not uploaded.
+    if (confirmed_.plan == plan && !options_.sums_for_signature()) job->stored = confirmed_.blobs;
   }
   std::vector<bool> sum_only(plan->objects.size());
   for (const auto& [object, blob] : job->stored) sum_only[object] = true;

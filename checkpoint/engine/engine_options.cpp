@@ -22,6 +22,8 @@ Result<void> check(const EngineOptions& options) {
     return bad("deltas are for jobs with one rank: ranks cannot tell whether they have one parent");
   if (options.deltas && !options.alone)
     return bad("deltas are not for several attempts at once: a parent may be gone at the commit");
+  if (!options.signing_key_file.empty() && options.image_digest.empty())
+    return bad("signed checkpoints need the digest of the trainer's image (AMDAHL_IMAGE_DIGEST)");
   if (options.full_every < 1 || options.full_every > kChainMax)
     return bad(fmt::format("full_every is 1 to {}", kChainMax));
   return {};

@@ -33,6 +33,10 @@ struct EngineOptions {
   bool deltas = false;          // and as differences; jobs with one rank only
   std::int32_t full_every = 8;  // a checkpoint without deltas, at most kChainMax apart
   std::string image_digest = {};
+  std::string signing_key_file = {};  // signing.hpp; empty: manifests are not signed
+  bool sha256 = false;                // of every chunk: what the signature of another rank needs
+
+  bool sums_for_signature() const { return sha256 || !signing_key_file.empty(); }
 };
 
 Result<void> check(const EngineOptions& options);

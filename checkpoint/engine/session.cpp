@@ -11,6 +11,7 @@
 #include "checkpoint/engine/loader.hpp"
 #include "checkpoint/engine/scrub.hpp"
 #include "checkpoint/engine/tensor_fields.hpp"
+#include "checkpoint/engine/trusted_store.hpp"
 #include "checkpoint/format/tree_fields.hpp"
 #include "checkpoint/store/open_store.hpp"
 
@@ -63,6 +64,8 @@ Result<std::unique_ptr<Session>> Session::open(std::string_view options_json, Se
   TRY(session->store_, open_store(session->options_.uri, {.clock = session->clock_,
                                                           .rng = seeded_by_chance(),
                                                           .variable = session->place_.variable}));
+  TRY(session->store_, trusting(std::move(session->store_), session->options_.trusted_keys_file,
+                                session->options_.job_uid));
   return session;
 }
 

@@ -37,6 +37,8 @@ EngineOptions engine_options(const SessionOptions& session) {
   options.snapshots_max = static_cast<std::size_t>(session.snapshots_max);
   options.copy_threads = session.copy_threads;
   options.upload_threads = session.io_threads;
+  options.signing_key_file = session.signing_key_file;
+  options.sha256 = session.sha256 != 0;
   options.save_deadline = std::chrono::milliseconds(session.save_deadline_ms);
   options.find_frozen = session.find_frozen != 0;
   options.planes = session.planes != 0 || session.deltas != 0;

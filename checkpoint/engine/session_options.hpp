@@ -42,6 +42,9 @@ struct SessionOptions {
   std::int32_t planes = 0;
   std::int32_t deltas = 0;
   std::int32_t full_every = 8;
+  std::string signing_key_file = {};
+  std::int32_t sha256 = 0;
+  std::string trusted_keys_file = {};
 };
 template <class V>
 constexpr void fields(V& v, SessionOptions& o) {
@@ -79,6 +82,10 @@ constexpr void fields(V& v, SessionOptions& o) {
   v.optional("planes", o.planes, {.doc = "bf16 in planes.", .min = 0, .max = 1});
   v.optional("deltas", o.deltas, {.doc = "And as differences.", .min = 0, .max = 1});
   v.optional("fullEvery", o.full_every, {.doc = "Without.", .min = 1, .max = kChainMax});
+  v.optional("signingKeyFile", o.signing_key_file, {.doc = "A private Ed25519 key, PEM."});
+  v.optional("sha256", o.sha256, {.doc = "As a signature by rank 0 needs.", .min = 0, .max = 1});
+  v.optional("trustedKeysFile", o.trusted_keys_file,
+             {.doc = "Public keys, PEM: only what one of them has signed is loaded."});
 }
 
 inline constexpr std::string_view kNoAgent = "off";

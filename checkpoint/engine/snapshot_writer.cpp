@@ -3,6 +3,8 @@
 #include <algorithm>
 #include <utility>
 
+#include "checkpoint/engine/signing.hpp"
+
 namespace amdahl::checkpoint {
 namespace {
 
@@ -105,7 +107,8 @@ Result<SnapshotWriter::Made> SnapshotWriter::attempt(const EncodedSnapshot& enco
                    .save = key,
                    .world_size = who.world_size,
                    .metrics = snapshot.record.metrics,
-                   .image_digest = options_.image_digest};
+                   .image_digest = options_.image_digest,
+                   .signer = signer_};
   if (encoded.has_deltas) commit.parent = base_->snapshot.record.step;
   Made made;
   TRY(made.checkpoint, who.rank == 0 ? committer_.commit(commit, call) : await_manifest(key, call));
@@ -135,16 +138,28 @@ void SnapshotWriter::committed(const TakenSnapshot& snapshot, bool has_deltas,
 }
 
 Result<EncodedSnapshot> SnapshotWriter::encoded(const TakenSnapshot& snapshot) const {
-  if (!options_.planes && !options_.deltas)
-    return EncodedSnapshot{.record = snapshot.record, .bytes = snapshot.bytes};
-  const bool delta = base_ && base_->chain + 1 < options_.full_every;
-  return encode_snapshot(
-      snapshot.record, snapshot.bytes,
-      delta ? BaseTensors(base_->snapshot.record, base_->snapshot.bytes) : BaseTensors());
+  EncodedSnapshot encoded{.record = snapshot.record, .bytes = snapshot.bytes};
+  if (options_.planes || options_.deltas) {
+    const bool delta = base_ && base_->chain + 1 < options_.full_every;
+    TRY(encoded, encode_snapshot(snapshot.record, snapshot.bytes,
+                                 delta ? BaseTensors(base_->snapshot.record, base_->snapshot.bytes)
+                                       : BaseTensors()));
+  }
+  if (options_.sums_for_signature())
+    return with_sha256(std::move(encoded), options_.upload_threads);
+  return encoded;
+}
+
+// A key that cannot be read makes the save fail: unsigned is not what was asked for.
+Result<void> SnapshotWriter::need_signer() {
+  if (options_.signing_key_file.empty() || signer_ || options_.who.rank != 0) return {};
+  TRY(signer_, read_private_key(options_.signing_key_file));
+  return {};
 }
 
 Result<NamedBlobs> SnapshotWriter::finish(const TakenSnapshot& snapshot, const StoreCall& call) {
   const std::int64_t step = snapshot.record.step;
+  TRY(need_signer());
   const int tries =
       options_.who.world_size == 1 ? std::clamp(options_.save_tries, 1, kTriesMax) : 1;
   for (int number = 0;; ++number) {

@@ -61,6 +61,7 @@ class SnapshotWriter {
 
   Result<NamedBlobs> finish(const TakenSnapshot& snapshot, const StoreCall& call);
   Result<EncodedSnapshot> encoded(const TakenSnapshot& snapshot) const;
+  Result<void> need_signer();
   Result<Made> attempt(const EncodedSnapshot& encoded, const TakenSnapshot& snapshot,
                        int try_number, const StoreCall& call);
   Result<Checkpoint> await_manifest(const SaveKey& save, const StoreCall& call);
@@ -77,6 +78,7 @@ class SnapshotWriter {
   Committer committer_;
   Collector collector_;
   std::optional<Base> base_;
+  std::optional<PrivateKey> signer_;  // once it was read
   mutable std::mutex mutex_;
   WriteStatus status_;
 };

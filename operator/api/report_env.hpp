@@ -17,6 +17,8 @@ inline constexpr std::string_view kHostSeconds = "AMDAHL_HOST_SECONDS";
 // terminationGracePeriodSeconds of the pod.
 inline constexpr std::string_view kGraceSeconds = "AMDAHL_GRACE_SECONDS";
 inline constexpr std::string_view kCheckpointUri = "AMDAHL_CHECKPOINT_URI";
+// Of the trainer's image, sha256:HEX; absent when the template names it by a tag.
+inline constexpr std::string_view kImageDigest = "AMDAHL_IMAGE_DIGEST";
 inline constexpr std::string_view kCheckpointMarker = "AMDAHL_CHECKPOINT_MARKER";
 // Where the memory of snapshots lies: the mount point of a memory volume, and its bytes, which the
 // processes of a node share. Without a folder it is anonymous memory.

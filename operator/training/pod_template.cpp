@@ -72,6 +72,13 @@ void set_identity(PodVariables& variables, const TrainingJob& job, const Rank& r
     variables.set(api::report_env::kCheckpointUri, job.spec.checkpoint.uri);
 }
 
+// What signed checkpoints name; only known of an image that is pinned to it.
+std::string image_digest(const Json& trainer) {
+  const std::string image = trainer.value("image", "");
+  const auto at = image.find("@sha256:");
+  return at == image.npos ? "" : image.substr(at + 1);
+}
+
 // An init container copies amdahl-launch into a volume of the pod.
 void put_launch_image(Json& pod, Json& trainer, const PodOptions& options) {
   put_volume(pod, kLaunchVolume, {{"emptyDir", Json::object()}});
@@ -188,6 +195,8 @@ void put_trainer(Json& pod, const TrainingJob& job, const Rank& rank, const PodO
   set_rendezvous(variables, job, rank, options);
   set_identity(variables, job, rank);
   variables.set(api::report_env::kGraceSeconds, std::to_string(grace_of(pod)));
+  if (const std::string digest = image_digest(trainer); !digest.empty())
+    variables.set(api::report_env::kImageDigest, digest);
   put_field_env(trainer, api::report_env::kPodUid, "metadata.uid");
   std::string launch = options.launch_path;
   if (!options.launch_image.empty()) {

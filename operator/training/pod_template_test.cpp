@@ -135,6 +135,15 @@ TEST_CASE("Ranks get a token of their own to report with") {
   CHECK(env.at("KUBEFLOW_TRAINER_SERVER_TOKEN") == env.at("AMDAHL_REPORT_TOKEN"));
 }
 
+TEST_CASE("A trainer is told the digest of its image, if the template pins it") {
+  TrainingJob job = a_job();
+  const Json tagged = pod_of(job, {}, {});
+  CHECK(!env_of(tagged["spec"]["containers"][0]).contains("AMDAHL_IMAGE_DIGEST"));
+  job.spec.pod_template["spec"]["containers"][0]["image"] = "registry.example/a:1@sha256:abc";
+  const Json pinned = pod_of(job, {}, {});
+  CHECK(env_of(pinned["spec"]["containers"][0]).at("AMDAHL_IMAGE_DIGEST") == "sha256:abc");
+}
+
 TEST_CASE("The next attempt is told from which step it goes on") {
   const Json pod = pod_of(a_job(), {.attempt = 2, .resume_step = 120}, {});
   CHECK(env_of(pod["spec"]["containers"][0]).at("AMDAHL_RESUME_STEP") == "120");

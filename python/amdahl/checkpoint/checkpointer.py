@@ -51,7 +51,10 @@ class Checkpointer:
         given = {"uri": self.uri, "rank": self.rank, "worldSize": self.world_size,
                  "jobUid": job_uid or env.get("AMDAHL_JOB_UID") or "local",
                  "attempt": attempt or env.get("AMDAHL_ATTEMPT_ID") or self._attempt(),
-                 "job": env.get("AMDAHL_JOB", "")}
+                 "job": env.get("AMDAHL_JOB", ""),
+                 "imageDigest": env.get("AMDAHL_IMAGE_DIGEST", ""),
+                 "signingKeyFile": env.get("AMDAHL_CHECKPOINT_SIGNING_KEY", ""),
+                 "trustedKeysFile": env.get("AMDAHL_CHECKPOINT_TRUSTED_KEYS", "")}
         if env.get("AMDAHL_ARENA_PATH"):
             given["arenaPath"] = env["AMDAHL_ARENA_PATH"]
         given.update({key: int(value) if isinstance(value, bool) else value
