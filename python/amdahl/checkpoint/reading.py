@@ -35,9 +35,9 @@ class Reading:
         if one["name"] in self._into:
             spec, tensor, place = self._into[one["name"]]
             if (spec["dtype"], spec["shape"]) != (one["dtype"], one["shape"]):
-                raise library.CheckpointError("invalid", f"{one['name']} was saved as {one['dtype']} "
-                                              f"{one['shape']}, to be loaded into {spec['dtype']} "
-                                              f"{spec['shape']}")
+                raise library.CheckpointError(
+                    "invalid", f"{one['name']} was saved as {one['dtype']} {one['shape']}; the "
+                    f"tensor to load it into is {spec['dtype']} {spec['shape']}")
             return tensor, place
         if self._as_numpy or tree.NUMPY in one["name"]:
             array = tensors.empty_numpy(one["dtype"], one["shape"])
