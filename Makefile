@@ -81,6 +81,14 @@ bench-reports: setup ## 5,000 pods that report to the operator every five second
 bench-kernels: setup ## only kernels/, beside ISA-L, zstd and memcpy
 	@python3 tests/bench/kernels_run.py $(BENCH_KERNELS_ARGS)
 
+.PHONY: bench-checkpoint
+bench-checkpoint: setup ## checkpoints beside torch, DCP, safetensors, DeepSpeed, Orbax (2 h)
+	@python3 tests/bench/checkpoint_run.py $(BENCH_CHECKPOINT_ARGS)
+
+.PHONY: bench-checkpoint-peers
+bench-checkpoint-peers: ## install those peers into build/peers, by pip from PyPI (6 GB)
+	@python3 tests/bench/checkpoint_environments.py install
+
 .PHONY: kill-checkpoints
 kill-checkpoints: setup build/release/build.ninja ## SIGKILL in the middle of saves, KILLS times
 	@ninja -C build/release -j$(JOBS) checkpoint_victim

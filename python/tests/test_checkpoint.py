@@ -177,6 +177,23 @@ class WithTorch(Case):
         self.assertTrue(equal(loaded.pop("counts"), before["counts"]))
         self.assertTrue(equal(loaded, before["flat"]))
 
+    def test_load_fills_tensors_in_place(self):
+        mine = self.open()
+        value = torch.randn(50, 3)
+        mine.save({"a": value, "b": [torch.tensor(3), 2.5]}, 1)
+        mine.wait()
+        target = {"a": torch.zeros(50, 3), "b": [torch.tensor(0), 0.0]}
+        places = (target["a"], target["b"][0])
+        loaded = mine.load(into=target).state
+        self.assertIs(loaded["a"], places[0])
+        self.assertIs(loaded["b"][0], places[1])
+        self.assertEqual(loaded["b"][1], 2.5)
+        self.assertTrue(equal(places[0], value))
+        gaps = torch.zeros(3, 50).t()
+        self.assertTrue(equal(mine.load(into={"a": gaps}).state["a"], value))
+        with self.assertRaisesRegex(checkpoint.CheckpointError, r"a was saved as F32 \[50, 3\]"):
+            mine.load(into={"a": torch.zeros(3, 50)})
+
     def test_dtypes_views_and_shared_memory(self):
         base = torch.randn(6, 8)
         state = {"bf16": torch.randn(33).to(torch.bfloat16), "bool": torch.tensor([True, False]),

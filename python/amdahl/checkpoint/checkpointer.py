@@ -13,7 +13,8 @@ import warnings
 import weakref
 
 from amdahl import job
-from amdahl.checkpoint import library, tensors, tree
+from amdahl.checkpoint import library, tree
+from amdahl.checkpoint.reading import Reading
 
 CLOSE_SECONDS = 600.0  # a process that ends waits so long for what it has copied
 
@@ -100,14 +101,17 @@ class Checkpointer:
         finally:
             self.report()
 
-    def load(self, step: int | None = None, *, as_numpy: bool = False,
+    def load(self, step: int | None = None, *, into: object = None, as_numpy: bool = False,
              slices: dict | None = None) -> Loaded | None:
         """A step, or the newest that is sound; nothing when there is none.
 
-        A rank gets the state that it saved, or that of rank 0 if it saved none. `slices` has for
-        names of tensors (offset, shape) of the part that is wanted; others are loaded whole.
+        A rank gets the state that it saved, or that of rank 0 if it saved none. Tensors of `into`
+        are filled in place if they lie on the CPU and have no gaps, which needs no memory and is
+        faster; after an error they hold anything. `slices` has for names of tensors (offset, shape)
+        of the part that is wanted; others are loaded whole.
         """
         self._check_process()
+        reading = Reading(self.rank, as_numpy, slices or {}, into)
         passed: list = []
         before = -1
         while True:
@@ -118,7 +122,7 @@ class Checkpointer:
                 return None
             passed += found["passedOver"]
             try:
-                return self._read(found, passed, as_numpy, slices or {})
+                return self._read(found, passed, reading)
             except library.CheckpointError as error:
                 if step is not None or error.code not in ("corrupt", "not_found"):
                     raise
@@ -127,28 +131,24 @@ class Checkpointer:
                               RuntimeWarning, stacklevel=2)
                 before = found["step"]
 
-    def _read(self, found: dict, passed: list, as_numpy: bool, slices: dict) -> Loaded:
+    def _read(self, found: dict, passed: list, reading: Reading) -> Loaded:
         state = found.get("rankState")
         state = found["state"] if state is None else state
-        infos = {info["name"]: info for info in found["tensors"]}
-        wanted, places, loaded = [], [], {}
-        for name in tree.tensor_names(state):
-            offset, shape = slices.get(name, (None, infos[name]["shape"]))
-            one = {"name": name, "dtype": infos[name]["dtype"], "shape": list(shape)}
-            if offset is not None:
-                one["offset"] = list(offset)
-            wanted.append(one)
-            if as_numpy or tree.NUMPY in name:
-                loaded[name] = tensors.empty_numpy(one["dtype"], one["shape"])
-                places.append(tensors.numpy_address(loaded[name]))
-            else:
-                loaded[name] = tensors.empty_torch(one["dtype"], one["shape"])
-                places.append(loaded[name].data_ptr())
-        self._session.done("load", json.dumps(wanted, ensure_ascii=False).encode(),
-                           library.addresses(places), len(places))
+        wanted, loaded, places = reading.plan(found["tensors"], tree.tensor_names(state))
+        self.read_tensors(wanted, places)
         return Loaded(step=found["step"], state=tree.restored(state, loaded),
                       metrics={k: float(v) for k, v in found["metrics"].items()},
                       passed_over=passed)
+
+    def open_step(self, step: int | None = None) -> dict | None:
+        """What is known of a step, or of the newest; `read_tensors()` then reads from it."""
+        self._check_process()
+        return self._session.text("open_step", -1 if step is None else step, -1)
+
+    def read_tensors(self, wanted: list, places: list) -> None:
+        """Slices of the step that is open, to addresses; every byte that is read is verified."""
+        self._session.done("load", json.dumps(wanted, ensure_ascii=False).encode(),
+                           library.addresses(places), len(places))
 
     def status(self) -> dict:
         return self._session.text("status")

@@ -37,7 +37,7 @@ class Flattener:
         self._seen: dict = {}
         self.specs: list = []
         self.addresses: list = []
-        self.keep: list = []  # copies that must live until they were copied again
+        self.tensors: list = []  # that the addresses are of; some are copies that only this keeps
 
     def value(self, value: object, path: str) -> object:
         kind = type(value)
@@ -97,18 +97,16 @@ class Flattener:
     def _torch(self, tensor, path: str, shard: Shard | None) -> object:
         dtype = tensors.torch_dtype(tensor, path)
         plain = tensors.torch_plain(tensor, path)
-        if plain is not tensor:
-            self.keep.append(plain)
-        return self._add(path, dtype, list(plain.shape), plain.data_ptr(), shard)
+        return self._add(path, dtype, plain, plain.data_ptr(), shard)
 
     def _numpy(self, array, path: str, shard: Shard | None) -> object:
         plain = tensors.numpy_plain(array, path)
-        self.keep.append(plain)
-        return self._add(NUMPY + path, tensors.NUMPY_DTYPES[plain.dtype.name], list(plain.shape),
+        return self._add(NUMPY + path, tensors.NUMPY_DTYPES[plain.dtype.name], plain,
                          tensors.numpy_address(plain), shard)
 
-    def _add(self, path: str, dtype: str, shape: list, address: int, shard: Shard | None) -> object:
+    def _add(self, path: str, dtype: str, plain, address: int, shard: Shard | None) -> object:
         # Two names of one memory stay one tensor, and come back as one.
+        shape = list(plain.shape)
         where = None if shard is None else tuple(shard.offset)
         key = (address, dtype, tuple(shape), where) if address else None
         if key in self._seen:
@@ -122,6 +120,7 @@ class Flattener:
             spec["frozen"] = 1
         self.specs.append(spec)
         self.addresses.append(address)
+        self.tensors.append(plain)
         if key is not None:
             self._seen[key] = name
         return {"$tensor": name}
