@@ -5,6 +5,7 @@
 #include <utility>
 #include <vector>
 
+#include "checkpoint/engine/scrub.hpp"
 #include "checkpoint/engine/workers.hpp"
 #include "checkpoint/format/verify.hpp"
 
@@ -26,6 +27,13 @@ std::string missing_ranks(const std::vector<bool>& there) {
     text += (text.empty() ? "" : ", ") + std::to_string(rank);
   }
   return text;
+}
+
+bool is_torn(Errc code) {
+  return code == Errc::kCorrupt || code == Errc::kNotFound;
+}
+bool is_absent(const Result<ReadManifest>& found) {
+  return !found && found.error().code == Errc::kNotFound;
 }
 
 Result<std::string> manifest_text(const Manifest& manifest, const CommitJob& job) {
@@ -119,6 +127,20 @@ Result<Checkpoint> Committer::prepare(const CommitJob& job, const StoreCall& cal
   return checkpoint;
 }
 
+// Every byte of it is read: only what nobody can load may be replaced. What is not understood may
+// be of a newer version of ours.
+Result<bool> Committer::is_sound(std::int64_t step, const StoreCall& call) {
+  const auto chain = fetch_chain(store_, step, call);
+  if (!chain && is_torn(chain.error().code)) return false;
+  if (!chain && is_damage(chain.error().code)) return true;
+  if (!chain) return std::unexpected<Error>(chain.error());
+  for (const Checkpoint& checkpoint : *chain) {
+    TRY(const Scrubbed scrubbed, verify_objects(store_, checkpoint, kReceiptReadersMax, call));
+    if (!scrubbed.bad.empty()) return false;
+  }
+  return true;
+}
+
 Result<ReadManifest> Committer::create(const CommitJob& job, const ReadManifest& manifest,
                                        const StoreCall& call) {
   const std::string name = manifest_name(job.save.step);
@@ -131,10 +153,19 @@ Result<ReadManifest> Committer::create(const CommitJob& job, const ReadManifest&
     // been first, at another time of day.
     auto found = fetch_manifest(store_, job.save.step, call);
     if (found && found->manifest.save_id == job.save.save_id) return found;
-    if (found)
+    const bool there = found || (is_damage(found.error().code) && !is_absent(found));
+    bool sound = true;
+    if (there) {
+      TRY(sound, is_sound(job.save.step, call));
+    }
+    if (found && sound)
       return fail(Errc::kConflict, "commit step {}: save {} has committed it, this one is {}",
                   job.save.step, found->manifest.save_id, job.save.save_id);
-    const bool again = created.error().code == Errc::kIo ||
+    // A job that fell back behind a damaged checkpoint comes to its step again.
+    if (!sound) {
+      TRY(store_.remove(name, call));
+    }
+    const bool again = !sound || created.error().code == Errc::kIo ||
                        created.error().code == Errc::kUnavailable ||
                        created.error().code == Errc::kConflict;
     if (!again || turn == kManifestTriesMax)

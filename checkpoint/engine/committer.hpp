@@ -1,11 +1,11 @@
 // Makes a checkpoint of what all ranks have written: waits for their receipts, checks them as a
 // reader does, and creates the manifest if it is absent. That is the commit (rule 6).
 //
-// Two committers at once do no harm: one of them creates it, and both find out which. Thread: one
-// at a time. Lifetime: store, clock and waiter outlive it. Failure: kTimeout when receipts are
-// missing at the deadline, with the ranks; kConflict when another save has this step; else what
-// the store or the check says. After an error the outcome may still be a commit, of this very save
-// and whole.
+// Two committers at once do no harm: one of them creates it, and both find out which. A checkpoint
+// of the same step that is damaged is replaced. Thread: one at a time. Lifetime: store, clock and
+// waiter outlive it. Failure: kTimeout when receipts are missing at the deadline, with the ranks;
+// kConflict when another save has this step; else what the store or the check says. After an error
+// the outcome may still be a commit, of this very save and whole.
 #pragma once
 
 #include <cstdint>
@@ -50,6 +50,7 @@ class Committer {
   Result<std::vector<ReadReceipt>> read_receipts(const CommitJob& job, const StoreCall& call);
   Result<Checkpoint> prepare(const CommitJob& job, const StoreCall& call);
   Result<void> check_objects(const Checkpoint& checkpoint, const StoreCall& call);
+  Result<bool> is_sound(std::int64_t step, const StoreCall& call);
   Result<ReadManifest> create(const CommitJob& job, const ReadManifest& manifest,
                               const StoreCall& call);
 

@@ -4,6 +4,7 @@
 
 #include "checkpoint/engine/scrub.hpp"
 #include "checkpoint/engine/test_state.hpp"
+#include "checkpoint/format/document.hpp"
 #include "checkpoint/store/memory_store.hpp"
 
 namespace amdahl::checkpoint {
@@ -83,6 +84,43 @@ TEST_CASE("Engine keeps what its policy says, and leaves foreign files alone") {
   for (const auto& [name, bytes] : world.store.objects())
     if (const auto parsed = parse_name(name); parsed && parsed->step > 0)
       CHECK((parsed->step == 30 || parsed->step == 50 || parsed->step == 60));
+}
+
+TEST_CASE("Engine saves a step again whose checkpoint is damaged, and no other") {
+  const auto damaged = [](World& world, std::string_view what) {
+    for (const auto& [name, bytes] : world.store.objects()) {
+      if (name.find("00020") == name.npos || !name.starts_with(what)) continue;
+      std::string other = bytes;
+      other[other.size() / 2] ^= 1;
+      world.store.replace(name, other);
+      return;
+    }
+    FAIL("nothing to damage: " << what);
+  };
+  for (const std::string what : {"manifests/", "receipts/", "data/"}) {
+    INFO(what);
+    World world;
+    for (const std::int64_t step : {10, 20})
+      check_ok(save_step(*world.open(small_options(identity("a" + std::to_string(step)))), step));
+    const auto before = world.store.objects();
+    const auto refused = save_step(*world.open(small_options(identity("b"))), 20);
+    CHECK(refused.error().code == Errc::kConflict);
+    CHECK(world.store.objects().at(manifest_name(20)) == before.at(manifest_name(20)));
+    damaged(world, what);
+    const auto again = world.open(small_options(identity("c")));
+    check_ok(save_step(*again, 20));
+    CHECK(world.newest(20) == test::expected_at(20));
+    check_ok(save_step(*again, 30));
+    CHECK(world.newest(30) == test::expected_at(30));
+  }
+}
+
+TEST_CASE("Engine does not replace what a newer version may have written") {
+  World world;
+  const std::string text = seal_document("{\"format\":99}");
+  world.store.replace(manifest_name(20), text);
+  CHECK_FALSE(save_step(*world.open(small_options(identity("a"))), 20).has_value());
+  CHECK(world.store.objects().at(manifest_name(20)) == text);
 }
 
 TEST_CASE("Engine stores frozen tensors once, also after a restart") {

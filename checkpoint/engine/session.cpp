@@ -130,7 +130,7 @@ Result<std::string> Session::open_step(std::int64_t step, std::int64_t before) {
   Json json = checkpoint_json(checkpoint.manifest.manifest);
   json["state"] = checkpoint.receipts[0].receipt.state;
   const auto rank = static_cast<std::size_t>(options_.rank);
-  if (rank < checkpoint.receipts.size())
+  if (rank > 0 && rank < checkpoint.receipts.size())  // that of rank 0 is there
     json["rankState"] = checkpoint.receipts[rank].receipt.state;
   json["tensors"] = Json::array();
   for (const TensorInfo& info : tensors_of(checkpoint))

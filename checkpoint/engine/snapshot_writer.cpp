@@ -76,14 +76,18 @@ Result<NamedBlobs> SnapshotWriter::write(const TakenSnapshot& snapshot, const St
 
 Result<Checkpoint> SnapshotWriter::await_manifest(const SaveKey& save, const StoreCall& call) {
   std::chrono::nanoseconds pause = kReceiptPollMin;
+  // Another manifest of this step may be a damaged one, which rank 0 is about to replace.
+  const Monotonic patience = std::min(call.deadline, clock_.monotonic() + kReplaceMax);
   for (;;) {
     auto found = fetch_manifest(store_, save.step, call);
     if (found && found->manifest.save_id == save.save_id)
       return Checkpoint{.manifest = *std::move(found)};
-    if (found)
+    const bool waits = clock_.monotonic() + pause <= patience;
+    if (found && !waits)
       return fail(Errc::kConflict, "step {} was committed by save {}", save.step,
                   found->manifest.save_id);
-    if (found.error().code != Errc::kNotFound)
+    if (!found && found.error().code != Errc::kNotFound &&
+        !(waits && is_damage(found.error().code)))
       return std::unexpected<Error>(std::move(found).error());
     if (clock_.monotonic() + pause > call.deadline)
       return fail(Errc::kTimeout, "step {} was not committed in time by rank 0", save.step);

@@ -40,6 +40,9 @@ std::vector<Bytes> bytes_in(Bytes arena, const SnapshotRecord& record);
 // By object: blobs that the checkpoint which was just committed refers to.
 using NamedBlobs = std::map<std::size_t, std::string>;
 
+// How long other ranks wait for rank 0 to replace a damaged checkpoint of their step.
+inline constexpr std::chrono::minutes kReplaceMax{2};
+
 class SnapshotWriter {
  public:
   SnapshotWriter(Store& store, Clock& clock, Waiter& waiter, const EngineOptions& options);
