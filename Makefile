@@ -96,6 +96,13 @@ kill-checkpoints: setup build/release/build.ninja ## SIGKILL in the middle of sa
 	  AMDAHL_VICTIM=build/release/tests/checkpoint/checkpoint_victim \
 	  python3 tests/checkpoint/test_sigkill.py
 
+.PHONY: kill-agent
+kill-agent: setup build/release/build.ninja ## SIGKILL for trainers and who writes their saves
+	@ninja -C build/release -j$(JOBS) checkpoint_agent_victim
+	@AMDAHL_KILLS=$(KILLS) AMDAHL_SEED=$(SEED) \
+	  AMDAHL_AGENT_VICTIM=build/release/tests/checkpoint/checkpoint_agent_victim \
+	  python3 tests/checkpoint/test_agent_sigkill.py
+
 .PHONY: bench-operator
 bench-operator: setup ## the operator beside Kubeflow, Volcano and batch/v1 Jobs (25 min)
 	@python3 tests/bench/operator_run.py $(BENCH_OPERATOR_ARGS)

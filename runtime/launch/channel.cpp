@@ -40,10 +40,10 @@ Result<ChannelPair> make_channel() {
   const Fd first(ends[0]);
   const Fd second(ends[1]);
   // The low numbers are the trainer's.
-  TRY(Fd supervisor, duplicate_fd(first.get()));
-  TRY(Fd observer, duplicate_fd(second.get()));
-  return ChannelPair{.supervisor = Channel(std::move(supervisor)),
-                     .observer = Channel(std::move(observer))};
+  TRY(Fd high_first, duplicate_fd(first.get()));
+  TRY(Fd high_second, duplicate_fd(second.get()));
+  return ChannelPair{.first = Channel(std::move(high_first)),
+                     .second = Channel(std::move(high_second))};
 }
 
 }  // namespace amdahl::launch

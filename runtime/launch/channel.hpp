@@ -1,8 +1,9 @@
-// What the two processes of the launcher tell each other, one packet a message.
+// What the processes of the launcher tell each other, one packet a message.
 //
 // The supervisor (supervisor.hpp) runs the trainer and copies its output; the observer
-// (observer.hpp) looks at copies, talks to the trainer and reports. They share nothing else, so an
-// observer that crashes or hangs costs reports and nothing more. Thread: one in each process.
+// (observer.hpp) looks at copies, talks to the trainer and reports; the checkpointer
+// (checkpointer.hpp) tells the observer of commits. They share nothing else, so an observer that
+// crashes or hangs costs reports and nothing more. Thread: one in each process.
 // Failure: send() says whether the other side had room; a side that is gone reads as nullopt.
 #pragma once
 
@@ -18,12 +19,13 @@ namespace amdahl::launch {
 
 enum class Message : char {
   // to the observer
-  kOut = 'o',      // bytes of standard output
-  kErr = 'e',      // bytes of standard error
-  kLost = 'l',     // how many bytes were not passed on before the next kOut or kErr
-  kStarted = 's',  // pid of the trainer
-  kAsked = 't',    // somebody wants us to end: milliseconds left for the trainer
-  kEnded = 'x',    // "code signal": everything is over, report and end
+  kOut = 'o',        // bytes of standard output
+  kErr = 'e',        // bytes of standard error
+  kLost = 'l',       // how many bytes were not passed on before the next kOut or kErr
+  kStarted = 's',    // pid of the trainer
+  kAsked = 't',      // somebody wants us to end: milliseconds left for the trainer
+  kEnded = 'x',      // "code signal": everything is over, report and end
+  kCommitted = 'c',  // of the checkpointer: a line as in helper_message.hpp
   // to the supervisor
   kStart = 'S',      // the trainer may start
   kHold = 'H',       // "1": the trainer listens to us, SIGTERM can wait; "0": it does not
@@ -57,8 +59,8 @@ class Channel {
 };
 
 struct ChannelPair {
-  Channel supervisor;
-  Channel observer;
+  Channel first;
+  Channel second;
 };
 Result<ChannelPair> make_channel();
 

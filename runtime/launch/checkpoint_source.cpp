@@ -22,4 +22,18 @@ std::optional<api::ReportCheckpoint> CheckpointMarker::poll() {
   return read_marker(*text);
 }
 
+std::optional<api::ReportCheckpoint> EngineSource::poll() {
+  std::optional<api::ReportCheckpoint> newest;
+  for (int i = 0; i < kAtOnceMax && commits_.open(); ++i) {
+    const auto packet = commits_.receive();
+    if (!packet) commits_.close();  // it has ended
+    if (!packet || !*packet) break;
+    auto message = read_helper_line((*packet)->body);
+    if (!message || !message->checkpoint) continue;
+    if (!newest || message->checkpoint->step >= newest->step)
+      newest = std::move(message->checkpoint);
+  }
+  return newest;
+}
+
 }  // namespace amdahl::launch

@@ -1,8 +1,8 @@
 // Where the launcher learns that a checkpoint is complete.
 //
-// The seam for a checkpoint engine. Until there is one, a trainer saves by its own means and then
-// writes, by a rename, a small JSON file {"step":N,"path":"..."}: that file is the commit. Thread:
-// one. Failure: a file that cannot be read or understood is no checkpoint.
+// From the checkpointer, which has committed it. A trainer that saves by its own means writes
+// afterwards, by a rename, a small JSON file {"step":N,"path":"..."}: that file is the commit.
+// Thread: one. Failure: what cannot be read or understood is no checkpoint.
 #pragma once
 
 #include <sys/stat.h>
@@ -11,6 +11,7 @@
 #include <string>
 
 #include "operator/api/report.hpp"
+#include "runtime/launch/channel.hpp"
 
 namespace amdahl::launch {
 
@@ -31,6 +32,17 @@ class CheckpointMarker final : public CheckpointSource {
  private:
   std::string path_;
   struct stat seen_{};
+};
+
+class EngineSource final : public CheckpointSource {
+ public:
+  static constexpr int kAtOnceMax = 64;  // commits that one call looks at
+
+  explicit EngineSource(Channel commits) : commits_(std::move(commits)) {}
+  std::optional<api::ReportCheckpoint> poll() override;  // the newest of them
+
+ private:
+  Channel commits_;
 };
 
 }  // namespace amdahl::launch

@@ -65,6 +65,7 @@ Variables trainer_variables(const Settings& settings, const OwnFiles& files, Var
   };
   set_unless_empty("AMDAHL_SOCKET", files.socket);
   set_unless_empty("TORCHELASTIC_ERROR_FILE", files.error_file);
+  set_unless_empty(env::kCheckpointSocket, files.checkpoint_socket);
   set_unless_empty(env::kHostfile, files.hostfile);
   set_unless_empty(env::kCheckpointMarker, settings.marker);
   variables.set(env::kRank, fmt::format("{}", settings.rank));

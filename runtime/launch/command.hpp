@@ -19,6 +19,7 @@ std::vector<std::string> start_command(Runtime runtime, std::vector<std::string>
 // Paths of ours that the trainer is told; empty ones are not.
 struct OwnFiles {
   std::string socket = {};
+  std::string checkpoint_socket = {};
   std::string error_file = {};
   std::string hostfile = {};
 };

@@ -7,12 +7,15 @@
 #include <boost/asio/co_spawn.hpp>
 #include <boost/asio/detached.hpp>
 #include <boost/asio/io_context.hpp>
+#include <cerrno>
 #include <cstdio>
 #include <cstdlib>
 #include <string>
 #include <vector>
 
 #include "base/clock.hpp"
+#include "checkpoint/engine/agent_socket.hpp"
+#include "runtime/launch/checkpointer.hpp"
 #include "runtime/launch/command.hpp"
 #include "runtime/launch/install.hpp"
 #include "runtime/launch/observer.hpp"
@@ -56,19 +59,28 @@ Variables own_environment() {
   return Variables(std::move(entries));
 }
 
-// Never returns into the supervisor's code.
-[[noreturn]] void be_observer(pid_t supervisor, ObserverOptions options, Channel channel) {
+// Of the processes that look after the trainer beside the supervisor: they end when it says so.
+void become_own_process(pid_t supervisor) {
   ::setpgid(0, 0);
   ::prctl(PR_SET_PDEATHSIG, SIGKILL);
   if (::getppid() != supervisor) std::_Exit(1);
   for (const int signal : {SIGTERM, SIGINT, SIGHUP, SIGQUIT, SIGUSR1, SIGUSR2, SIGPIPE})
-    ::signal(signal, SIG_IGN);  // it ends when the supervisor says so
+    ::signal(signal, SIG_IGN);
   sigset_t none;
   sigemptyset(&none);
   ::sigprocmask(SIG_SETMASK, &none, nullptr);
+}
+
+std::uint64_t seed_of(const Clock& clock) {
+  return static_cast<std::uint64_t>(clock.wall().time_since_epoch().count()) ^
+         static_cast<std::uint64_t>(::getpid());
+}
+
+// Never returns into the supervisor's code.
+[[noreturn]] void be_observer(pid_t supervisor, ObserverOptions options, Channel channel) {
+  become_own_process(supervisor);
   RealClock clock;
-  options.seed = static_cast<std::uint64_t>(clock.wall().time_since_epoch().count()) ^
-                 static_cast<std::uint64_t>(::getpid());
+  options.seed = seed_of(clock);
   boost::asio::io_context io(1);
   Observer observer(io.get_executor(), clock, std::move(options), std::move(channel));
   boost::asio::co_spawn(io, observer.run(), [&](const std::exception_ptr& failure) {
@@ -84,11 +96,42 @@ pid_t fork_observer(ChannelPair& channel, ObserverOptions options) {
   const pid_t supervisor = ::getpid();
   const pid_t child = ::fork();
   if (child == 0) {
-    channel.supervisor.close();
-    be_observer(supervisor, std::move(options), std::move(channel.observer));
+    channel.first.close();
+    be_observer(supervisor, std::move(options), std::move(channel.second));
   }
-  channel.observer.close();
+  channel.second.close();
   return child;
+}
+
+// Before the observer, which hears of commits. Without one the trainer writes its checkpoints
+// itself.
+struct Checkpointer {
+  pid_t pid = -1;
+  Fd control = {};
+  Channel commits{Fd()};  // the observer's end
+};
+Result<Checkpointer> fork_checkpointer(const std::string& socket, const Variables& variables) {
+  TRY(Fd listener, checkpoint::listen_for_trainers(socket));
+  TRY(Pipe control, make_pipe());
+  TRY(ChannelPair commits, make_channel());
+  const pid_t supervisor = ::getpid();
+  const pid_t child = ::fork();
+  if (child < 0) return fail(Errc::kIo, "fork: {}", errno_text(errno));
+  if (child == 0) {
+    become_own_process(supervisor);
+    ::prctl(PR_SET_NAME, "checkpointer");  // for who looks at processes
+    control.write = Fd();
+    commits.second.close();
+    RealClock clock;
+    std::_Exit(run_checkpointer(clock, {.listener = std::move(listener),
+                                        .control = std::move(control.read),
+                                        .commits = std::move(commits.first),
+                                        .variables = variables,
+                                        .seed = seed_of(clock),
+                                        .complain = complain}));
+  }
+  return Checkpointer{
+      .pid = child, .control = std::move(control.write), .commits = std::move(commits.second)};
 }
 
 int run(RunArguments arguments) {
@@ -97,24 +140,35 @@ int run(RunArguments arguments) {
   Settings settings = read_settings(given);
   const OwnFolder folder(settings, settings.complaints);
   for (const std::string& text : settings.complaints) complain(text);
+  Checkpointer checkpointer;
+  OwnFiles files = folder.files();
+  if (!files.checkpoint_socket.empty()) {
+    auto forked = fork_checkpointer(files.checkpoint_socket, given);
+    if (forked) checkpointer = *std::move(forked);
+    if (!forked) files.checkpoint_socket.clear();
+    if (!forked) complain("no checkpointer: " + forked.error().context);
+  }
   auto signals = Supervisor::take_signals();
   auto channel = make_channel();
   if (!signals) complain(signals.error().context);
   SupervisorOptions options{
       .command = start_command(settings.runtime, std::move(arguments.command)),
-      .environment = trainer_variables(settings, folder.files(), given).entries(),
+      .environment = trainer_variables(settings, files, given).entries(),
       .search_path = settings.search_path,
       .termination_log = settings.termination_log,
       .grace = settings.grace,
       .start_wait = settings.host_wait + std::chrono::seconds{5},
+      .checkpointer = checkpointer.pid,
+      .checkpointer_control = std::move(checkpointer.control),
       .complain = complain};
   Channel link{Fd()};
   if (channel) {
     options.observer = fork_observer(*channel, {.settings = settings,
-                                                .socket = folder.files().socket,
-                                                .error_file = folder.files().error_file,
+                                                .socket = files.socket,
+                                                .error_file = files.error_file,
+                                                .commits = std::move(checkpointer.commits),
                                                 .complain = complain});
-    if (options.observer > 0) link = std::move(channel->supervisor);
+    if (options.observer > 0) link = std::move(channel->first);
   }
   if (!link.open()) complain("no observer; the trainer runs unreported");
   RealClock clock;

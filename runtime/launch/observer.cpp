@@ -30,7 +30,8 @@ Observer::Observer(asio::any_io_executor executor, Clock& clock, ObserverOptions
       rng_(options_.seed),
       tasks_(executor_),
       state_(clock.monotonic()),
-      checkpoints_(std::make_unique<CheckpointMarker>(settings_.marker)),
+      marker_(settings_.marker),
+      engine_(std::move(options_.commits)),
       helpers_(
           tasks_,
           [this](const HelperMessage& message, bool leads) { take_message(message, leads); },
@@ -182,7 +183,8 @@ void Observer::tell_whether_somebody_listens() {
 }
 
 void Observer::look_for_checkpoint() {
-  if (auto checkpoint = checkpoints_->poll()) committed(std::move(*checkpoint));
+  for (CheckpointSource* source : std::initializer_list<CheckpointSource*>{&marker_, &engine_})
+    if (auto checkpoint = source->poll()) committed(std::move(*checkpoint));
 }
 
 void Observer::committed(api::ReportCheckpoint checkpoint) {

@@ -35,6 +35,7 @@ struct ObserverOptions {
   Settings settings = {};
   std::string socket = {};
   std::string error_file = {};
+  Channel commits{Fd()};  // of the checkpointer, if there is one
   std::uint64_t seed = 1;
   std::function<void(std::string_view)> complain{};  // one line for people
 };
@@ -88,7 +89,8 @@ class Observer {
   Pause pause_;
   LogScanner out_;
   LogScanner err_;
-  std::unique_ptr<CheckpointSource> checkpoints_;
+  CheckpointMarker marker_;
+  EngineSource engine_;
   HelperServer helpers_;
   std::optional<ReportClient> client_;
   std::optional<HttpServer> metrics_;

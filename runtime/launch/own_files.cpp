@@ -23,6 +23,7 @@ OwnFolder::OwnFolder(const Settings& settings, std::vector<std::string>& complai
   folder_ = folder;
   if (files_.socket.empty()) files_.socket = folder_ + "/launch.sock";
   files_.error_file = folder_ + "/error.json";
+  if (!settings.checkpoint_uri.empty()) files_.checkpoint_socket = folder_ + "/checkpoints.sock";
   const std::string hosts = hostfile_text(settings);
   if (hosts.empty()) return;
   const std::string path = folder_ + "/hostfile";
@@ -35,7 +36,7 @@ OwnFolder::OwnFolder(const Settings& settings, std::vector<std::string>& complai
 OwnFolder::~OwnFolder() {
   if (!files_.socket.empty() && !files_.socket.starts_with('@')) ::unlink(files_.socket.c_str());
   if (folder_.empty()) return;
-  for (const std::string& path : {files_.error_file, files_.hostfile})
+  for (const std::string& path : {files_.error_file, files_.hostfile, files_.checkpoint_socket})
     if (!path.empty()) ::unlink(path.c_str());
   ::rmdir(folder_.c_str());
 }

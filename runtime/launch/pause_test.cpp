@@ -142,5 +142,6 @@ TEST_CASE("GracePlan leaves time for each part, in order, within the period") {
     CHECK(plan.end <= grace);
   }
   CHECK(plan_grace(30s) ==
-        GracePlan{.terminate_all = 21'500ms, .kill_all = 26'500ms, .end = 29'500ms});
+        GracePlan{
+            .terminate_all = 21'500ms, .kill_all = 26'500ms, .give_up = 27'500ms, .end = 29'500ms});
 }

@@ -87,7 +87,8 @@ std::string marker_below(std::string_view uri) {
 void read_files(const Reader& reader, Settings& settings) {
   settings.socket = reader.text("AMDAHL_SOCKET");
   settings.marker = reader.text(env::kCheckpointMarker);
-  if (settings.marker.empty()) settings.marker = marker_below(reader.text(env::kCheckpointUri));
+  settings.checkpoint_uri = reader.text(env::kCheckpointUri);
+  if (settings.marker.empty()) settings.marker = marker_below(settings.checkpoint_uri);
   settings.termination_log = reader.text(env::kTerminationLog);
   if (settings.termination_log.empty())
     settings.termination_log = reader.text("TORCHELASTIC_ERROR_FILE");

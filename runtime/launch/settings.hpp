@@ -48,6 +48,7 @@ struct Settings {
   std::chrono::seconds grace = kGraceDefault;
   std::string socket = {};
   std::string marker = {};
+  std::string checkpoint_uri = {};  // where checkpoints lie; empty: nobody said
   std::optional<ReportTarget> report = {};
   std::string report_ca = {};
   std::string report_token = {};

@@ -91,25 +91,25 @@ TEST_CASE("install replaces what is there and can be executed") {
 TEST_CASE("Channel keeps packets apart and says when it is full or alone") {
   auto pair = make_channel();
   REQUIRE(pair);
-  CHECK(pair->supervisor.send(Message::kOut, "abc") == Channel::Sent::kYes);
-  CHECK(pair->supervisor.send(Message::kEnded, "") == Channel::Sent::kYes);
-  auto packet = pair->observer.receive();
+  CHECK(pair->first.send(Message::kOut, "abc") == Channel::Sent::kYes);
+  CHECK(pair->first.send(Message::kEnded, "") == Channel::Sent::kYes);
+  auto packet = pair->second.receive();
   REQUIRE((packet && *packet));
   CHECK((*packet)->kind == Message::kOut);
   CHECK((*packet)->body == "abc");
-  packet = pair->observer.receive();
+  packet = pair->second.receive();
   REQUIRE((packet && *packet));
   CHECK((*packet)->kind == Message::kEnded);
   CHECK((*packet)->body.empty());
-  packet = pair->observer.receive();
+  packet = pair->second.receive();
   REQUIRE(packet);
   CHECK_FALSE(packet->has_value());
   const std::string large(kPacketBytesMax, 'x');
   Channel::Sent sent = Channel::Sent::kYes;
   for (int i = 0; i < 10'000 && sent == Channel::Sent::kYes; ++i)
-    sent = pair->supervisor.send(Message::kOut, large);
+    sent = pair->first.send(Message::kOut, large);
   CHECK(sent == Channel::Sent::kFull);
-  pair->observer.close();
-  CHECK(pair->supervisor.send(Message::kOut, "x") == Channel::Sent::kGone);
-  CHECK_FALSE(pair->supervisor.receive());
+  pair->second.close();
+  CHECK(pair->first.send(Message::kOut, "x") == Channel::Sent::kGone);
+  CHECK_FALSE(pair->first.receive());
 }

@@ -4,28 +4,19 @@
 #include <poll.h>
 #include <signal.h>
 #include <sys/signalfd.h>
-#include <sys/stat.h>
 #include <sys/wait.h>
 #include <unistd.h>
 
 #include <algorithm>
 #include <cerrno>
 
-#include "runtime/launch/cut.hpp"
 #include "runtime/launch/process_table.hpp"
-#include "runtime/launch/small_files.hpp"
 
 namespace amdahl::launch {
 namespace {
 
 constexpr int kSignalsRead[] = {SIGTERM, SIGINT,  SIGHUP,   SIGQUIT,
                                 SIGUSR1, SIGUSR2, SIGWINCH, SIGCHLD};
-
-// A process that waits for a dead disk or device cannot be killed; the last word is due all the
-// same.
-std::chrono::milliseconds give_up_at(const GracePlan& plan) {
-  return plan.kill_all + (plan.end - plan.kill_all) / 3;
-}
 
 Message kind_of(std::size_t stream) {
   return stream == 0 ? Message::kOut : Message::kErr;
@@ -66,7 +57,7 @@ int Supervisor::poll_timeout() const {
     const GracePlan plan = plan_grace(options_.grace);
     if (asks_done_ == 0) next = std::min(next, *asked_ + plan.terminate_all);
     if (asks_done_ == 1) next = std::min(next, *asked_ + plan.kill_all);
-    if (asks_done_ == 2) next = std::min(next, *asked_ + give_up_at(plan));
+    if (asks_done_ == 2) next = std::min(next, *asked_ + plan.give_up);
   }
   const auto wait = std::chrono::ceil<std::chrono::milliseconds>(next - now);
   return static_cast<int>(std::max<std::int64_t>(wait.count(), 0));
@@ -121,6 +112,7 @@ void Supervisor::reap() {
       observer_gone();
       options_.observer = -1;
     }
+    if (pid == options_.checkpointer) checkpointer_gone();
     if (pid == trainer_) trainer_ended(status);
   }
 }
@@ -156,7 +148,11 @@ void Supervisor::on_time() {
   if (phase_ == Phase::kRunning && asked_) grace_steps();
   if (phase_ == Phase::kDraining) {
     const bool dry = std::ranges::all_of(streams_, &StreamCopy::finished);
-    if (dry || now >= deadline_) begin_reporting({});
+    if (dry || now >= deadline_) begin_saving();
+  }
+  if (phase_ == Phase::kSaving && now >= deadline_) {
+    options_.complain("checkpoints were not written in time and are given up");
+    begin_reporting({});
   }
   if (phase_ == Phase::kReporting && now >= deadline_) finish();
 }
@@ -173,7 +169,7 @@ void Supervisor::grace_steps() {
     options_.complain("the trainer did not end in time and is killed");
     signal_everybody(SIGKILL);
   }
-  if (asks_done_ == 2 && passed >= give_up_at(plan)) {
+  if (asks_done_ == 2 && passed >= plan.give_up) {
     options_.complain("the trainer cannot be killed");
     end_ = {.code = 128 + SIGKILL, .signal = SIGKILL};
     begin_reporting({});
@@ -190,6 +186,7 @@ void Supervisor::ask_to_end(int signal) {
   if (first) {
     asked_ = clock_.monotonic();
     event(Message::kAsked, fmt::format("{}", plan_grace(options_.grace).terminate_all.count()));
+    if (phase_ == Phase::kSaving) hurry_saving();
   }
   // A trainer that listens to the observer saves and ends by itself; SIGTERM would cut that short.
   if (!first || !hold_) signal_trainer(signal);
@@ -217,49 +214,9 @@ void Supervisor::signal_everybody(int signal) const {
     ::kill(trainer_, signal);
   }
   for (const ProcessInfo& process : descendants_of(::getpid(), read_processes()))
-    if (process.pid != options_.observer && process.pid != trainer_) ::kill(process.pid, signal);
-}
-
-void Supervisor::trainer_ended(int status) {
-  const int signal = WIFSIGNALED(status) ? WTERMSIG(status) : 0;
-  end_ = {.code = signal != 0 ? 128 + signal : WEXITSTATUS(status), .signal = signal};
-  phase_ = Phase::kDraining;
-  // As the end of PID 1 would; and what they hold open delays the end of the log.
-  ::kill(-std::exchange(trainer_, -1), SIGKILL);
-  signal_everybody(SIGKILL);
-  deadline_ = clock_.monotonic() + kDrainMax;
-  drained_ = clock_.monotonic() + kDrainTotalMax;
-}
-
-void Supervisor::begin_reporting(std::string_view why) {
-  for (StreamCopy& stream : streams_) stream.give_up();
-  phase_ = Phase::kReporting;
-  deadline_ = clock_.monotonic() + kObserverEndMax;
-  if (asked_) deadline_ = std::min(deadline_, *asked_ + plan_grace(options_.grace).end);
-  if (lost_bytes_ > 0) {
-    event(Message::kLost, fmt::format("{}", lost_bytes_));
-    event(Message::kErr, last_lost_);
-  }
-  event(Message::kEnded, fmt::format("{} {} {}", end_.code, end_.signal, cut_utf8(why, 2048)));
-  if (!channel_.open()) finish();
-}
-
-void Supervisor::finish() {
-  if (phase_ == Phase::kDone) return;
-  if (options_.observer > 0) ::kill(options_.observer, SIGKILL);
-  write_termination_log_if_empty(options_.termination_log, {.exit = end_});
-  phase_ = Phase::kDone;
-}
-
-void Supervisor::observer_gone() {
-  if (!channel_.open()) return;
-  channel_.close();
-  events_.clear();
-  const bool held = std::exchange(hold_, false);
-  if (phase_ == Phase::kReporting) return finish();
-  options_.complain("the observer is gone; the trainer runs on, unreported");
-  if (phase_ == Phase::kWaiting) start();
-  if (held && asked_ && asks_done_ == 0) signal_trainer(SIGTERM);
+    if (process.pid != options_.observer && process.pid != options_.checkpointer &&
+        process.pid != trainer_)
+      ::kill(process.pid, signal);
 }
 
 void Supervisor::event(Message kind, std::string body) {

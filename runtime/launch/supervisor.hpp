@@ -34,6 +34,8 @@ struct SupervisorOptions {
   std::chrono::seconds grace = kGraceDefault;
   std::chrono::seconds start_wait{0};  // for the observer's word
   pid_t observer = -1;
+  pid_t checkpointer = -1;
+  Fd checkpointer_control = {};                      // a byte: it ends when all is written
   std::function<void(std::string_view)> complain{};  // one line for people
 };
 
@@ -42,7 +44,9 @@ class Supervisor {
   // After the trainer's end: for output that stands still, and for all of it.
   static constexpr std::chrono::seconds kDrainMax{2};
   static constexpr std::chrono::seconds kDrainTotalMax{15};
-  static constexpr std::chrono::seconds kObserverEndMax{5};     // for the last report
+  static constexpr std::chrono::seconds kObserverEndMax{5};  // for the last report
+  // For the checkpointer to write what the trainer had handed over, unless the grace period ends.
+  static constexpr std::chrono::minutes kCheckpointerEndMax{10};
   static constexpr std::size_t kEventsMax = 64;                 // that wait for room in the channel
   static constexpr std::chrono::milliseconds kTurnMax{60'000};  // nothing is waited for longer
   static constexpr std::chrono::milliseconds kBlindTurn{100};   // where signals cannot be read
@@ -54,7 +58,7 @@ class Supervisor {
   int run();  // the exit code
 
  private:
-  enum class Phase : std::uint8_t { kWaiting, kRunning, kDraining, kReporting, kDone };
+  enum class Phase : std::uint8_t { kWaiting, kRunning, kDraining, kSaving, kReporting, kDone };
 
   void turn();
   void start();
@@ -71,6 +75,10 @@ class Supervisor {
   void signal_everybody(int signal) const;
   void trainer_ended(int status);
   void could_not_start(const Error& error);
+  void end_checkpointer();
+  void begin_saving();
+  void hurry_saving();
+  void checkpointer_gone();
   void begin_reporting(std::string_view why);
   void finish();
   void event(Message kind, std::string body);

@@ -93,7 +93,15 @@ class Launch:
     def observer(self):
         """The child that is the same program."""
         def find():
-            return next((pid for pid in self.children() if program_of(pid) == PROGRAM.name), None)
+            return next((pid for pid in self.children()
+                         if program_of(pid) == PROGRAM.name and name_of(pid) != "checkpointer"),
+                        None)
+        return wait_for(find)
+
+    def checkpointer(self):
+        """The child that writes checkpoints."""
+        def find():
+            return next((pid for pid in self.children() if name_of(pid) == "checkpointer"), None)
         return wait_for(find)
 
 
@@ -103,6 +111,12 @@ def children_of(pid):
         for task in Path(f"/proc/{pid}/task").iterdir():
             found += map(int, (task / "children").read_text().split())
     return found
+
+
+def name_of(pid):
+    with contextlib.suppress(OSError):
+        return Path(f"/proc/{pid}/comm").read_text().strip()
+    return ""
 
 
 def program_of(pid):

@@ -46,7 +46,7 @@ ARROWS = {
     "local/cluster": ("local/scheduler", "local/kubelet", "local/apiserver/front",
                       "local/apiserver/journal", "local/apiserver/rules", "local/apiserver/core",
                       "local/apiserver/kinds", "operator/controller", "operator/kube", "base"),
-    "runtime/launch": ("operator/api", "base"),
+    "runtime/launch": ("checkpoint/engine", "checkpoint/store", "operator/api", "base"),
     "cli": ("checkpoint/engine", "checkpoint/store", "checkpoint/format", "local/cluster",
             "operator/process", "operator/api", "operator/controller", "operator/kube", "base"),
     "examples": ("operator/controller", "operator/kube", "base"),

@@ -13,10 +13,11 @@ from pathlib import Path
 
 sys.path.insert(0, str(Path(__file__).resolve().parent))
 
-from job_case import PYTHON, Job, JobCase, has_torch  # noqa: E402
+from job_case import HERE, PYTHON, ROOT, Job, JobCase, has_torch  # noqa: E402
 from test_torchrun import process_of_rank  # noqa: E402
 
 STEPS = 120
+KILL_AT = 40  # of kill_after_save.py
 LIBRARY = os.environ.get("AMDAHL_CHECKPOINT_LIBRARY", "")
 # The library of a build with sanitizers needs their runtime before anything else.
 SANITIZER = os.environ.get("AMDAHL_SANITIZER_RUNTIME", "")
@@ -67,6 +68,19 @@ class Checkpoints(JobCase):
         self.assertEqual(self.root_of_the_end(job), self.root_of_the_end(calm))
         self.check_status(job, status)
         self.check_store(job)
+
+    def test_killed_right_after_a_save_it_goes_on_from_that_very_step(self):
+        job = self.make("killed", STEPS, step_seconds=0)
+        script = ROOT / "examples" / "train_checkpointed.py"
+        self.assertIn(str(script), job.manifest)
+        job.manifest = job.manifest.replace(str(script), str(HERE / "kill_after_save.py"))
+        self.addCleanup(self.remove, job)
+        job.apply()
+        status = self.until_phase(job, "Succeeded")
+        self.assertEqual([one["outcome"] for one in status["attempts"]], ["Failed", "Succeeded"])
+        again = [step for attempt, step, _ in job.losses() if attempt == 2]
+        self.assertEqual(again[0], KILL_AT + 1)
+        self.assertEqual(status["attempts"][0]["lostSteps"], 0)
 
     def check_status(self, job: Job, status: dict) -> None:
         checkpoint = status["checkpoint"]
