@@ -70,19 +70,25 @@ class Checkpointer:
     def save(self, state: object, step: int, *, metrics: dict | None = None,
              patience: float = 0.0) -> bool:
         """Copies the state and returns; False: skipped, earlier saves are still being written."""
-        self._check_process()
         prefix = f"rank{self.rank}/" if self.rank else ""
         flat = tree.Flattener(prefix, self._frozen)
-        text = json.dumps(flat.value(state, ""), ensure_ascii=False).encode()
-        if flat.specs != self._described:
-            self._session.done("describe", json.dumps(flat.specs, ensure_ascii=False).encode())
-            self._described = flat.specs
+        values = flat.value(state, "")
+        return self.save_tensors(flat.specs, flat.addresses, values, step, metrics=metrics,
+                                 patience=patience)
+
+    def save_tensors(self, specs: list, addresses: list, state: object, step: int,
+                     *, metrics: dict | None = None, patience: float = 0.0) -> bool:
+        """save() of what is described already: memory at addresses, and a state as JSON."""
+        self._check_process()
+        if specs != self._described:
+            self._session.done("describe", json.dumps(specs, ensure_ascii=False).encode())
+            self._described = specs
         values = {str(name): repr(float(value)) for name, value in (metrics or {}).items()}
-        places = library.addresses(flat.addresses)
+        places = library.addresses(addresses)
         request = library.SaveRequest(
-            step=int(step), state=text, metrics=json.dumps(values).encode(),
-            patience_ms=int(patience * 1000), tensors=ctypes.addressof(places),
-            count=len(flat.addresses))
+            step=int(step), state=json.dumps(state, ensure_ascii=False).encode(),
+            metrics=json.dumps(values).encode(), patience_ms=int(patience * 1000),
+            tensors=ctypes.addressof(places), count=len(addresses))
         try:
             self._session.done("save", request)
         except library.CheckpointError as error:

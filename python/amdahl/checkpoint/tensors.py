@@ -18,6 +18,7 @@ NUMPY_DTYPES = {
     "uint64": "U64", "int64": "I64", "float64": "F64", "complex64": "C64",
     "float8_e4m3fn": "F8_E4M3", "float8_e5m2": "F8_E5M2", "float8_e8m0fnu": "F8_E8M0",
 }
+_TORCH_NAMES = {ours: name for name, ours in TORCH_DTYPES.items()}
 _torch_names: dict = {}  # of dtypes that were met: str() of one takes as long as the rest
 
 
@@ -64,14 +65,19 @@ def numpy_address(array) -> int:
     return array.__array_interface__["data"][0]
 
 
+def torch_dtype_of(dtype: str):
+    import torch  # noqa: PLC0415
+
+    kind = getattr(torch, _TORCH_NAMES[dtype].partition(".")[2], None)
+    if kind is None:
+        raise TypeError(f"this torch has no {_TORCH_NAMES[dtype]}")
+    return kind
+
+
 def empty_torch(dtype: str, shape: list):
     import torch  # noqa: PLC0415
 
-    names = {ours: name for name, ours in TORCH_DTYPES.items()}
-    kind = getattr(torch, names[dtype].partition(".")[2], None)
-    if kind is None:
-        raise TypeError(f"this torch has no {names[dtype]}")
-    return torch.empty(shape, dtype=kind)
+    return torch.empty(shape, dtype=torch_dtype_of(dtype))
 
 
 def empty_numpy(dtype: str, shape: list):

@@ -129,15 +129,21 @@ class Flattener:
         name = path or "state"
         if shard is None:
             name = self._prefix + name
-        if len(name.encode()) > NAME_MAX - 8 or not name.isprintable():
-            name = name[:40].encode("ascii", "replace").decode() + "." + \
-                hashlib.sha256(name.encode("utf-8", "surrogatepass")).hexdigest()
+        name = short_name(name)
         unique, number = name, 1
         while unique in self._names:
             number += 1
             unique = f"{name}#{number}"
         self._names.add(unique)
         return unique
+
+
+def short_name(name: str) -> str:
+    """A name that the format takes: itself, or its beginning and a hash of all of it."""
+    if len(name.encode("utf-8", "surrogatepass")) <= NAME_MAX - 8 and name.isprintable():
+        return name
+    return name[:40].encode("ascii", "replace").decode() + "." + \
+        hashlib.sha256(name.encode("utf-8", "surrogatepass")).hexdigest()
 
 
 def tensor_names(tree: object, found: dict | None = None) -> dict:
