@@ -8,7 +8,7 @@
         optimizer.load_state_dict(loaded.state["optimizer"])
     for n in range(loaded.step + 1 if loaded else 0, total):
         train(n)
-        if n % 100 == 0 or checkpoint.should_stop():
+        if checkpoint.due() or checkpoint.should_stop():
             state = {"model": model.state_dict(), "optimizer": optimizer.state_dict()}
             checkpoint.save(state, n, metrics={"loss": loss})
         if checkpoint.should_stop():
@@ -19,6 +19,9 @@
 checkpoints go is said by AMDAHL_CHECKPOINT_URI, or by `Checkpointer(uri)`: /path, file:///path,
 gs://bucket/path or s3://bucket/path.
 All ranks call `save()`; each gives what is its own (see `Checkpointer`). Nothing here is pickle.
+With several ranks let rank 0 ask `due()` and `should_stop()`, and broadcast the answers.
+Frameworks: `hooks` for Hugging Face's Trainer and Lightning, `dcp` for torch's distributed
+checkpoints, `capture` for folders that others write (DeepSpeed).
 """
 
 from __future__ import annotations
@@ -26,15 +29,17 @@ from __future__ import annotations
 import threading
 
 from amdahl import job
+from amdahl.checkpoint.cadence import Cadence
 from amdahl.checkpoint.checkpointer import Checkpointer, Loaded
 from amdahl.checkpoint.library import CheckpointError
 from amdahl.checkpoint.tree import Shard
 
-__all__ = ["CheckpointError", "Checkpointer", "Loaded", "Shard", "default", "load", "save",
+__all__ = ["CheckpointError", "Checkpointer", "Loaded", "Shard", "default", "due", "load", "save",
            "should_stop", "wait"]
 
 _lock = threading.Lock()
 _default: Checkpointer | None = None
+_cadence = Cadence()
 
 
 def default() -> Checkpointer:
@@ -48,7 +53,15 @@ def default() -> Checkpointer:
 
 def save(state: object, step: int, metrics: dict | None = None, patience: float = 0.0) -> bool:
     """Copies the state; False when it was skipped because earlier saves are still being written."""
-    return default().save(state, step, metrics=metrics, patience=patience)
+    saved = default().save(state, step, metrics=metrics, patience=patience)
+    if saved:
+        _cadence.saved()
+    return saved
+
+
+def due() -> bool:
+    """Whether the interval is over since the last save(): AMDAHL_CHECKPOINT_INTERVAL_SECONDS."""
+    return _cadence.due()
 
 
 def load() -> Loaded | None:

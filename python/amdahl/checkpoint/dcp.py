@@ -58,8 +58,8 @@ class StorageWriter(torch_storage.StorageWriter):
 
     def __init__(self, uri: str | None = None, **options) -> None:
         if "rank" not in options and torch.distributed.is_initialized():
-            options |= {"rank": torch.distributed.get_rank(),
-                        "world_size": torch.distributed.get_world_size()}
+            options.update(rank=torch.distributed.get_rank(),
+                           world_size=torch.distributed.get_world_size())
         self._own = Checkpointer(uri, **options)
         self._step: int | None = None
         self._specs: list = []
@@ -233,8 +233,8 @@ def _described(item, data) -> tuple:
     plain = tensors.torch_plain(data.detach(), name)
     spec = {"name": name, "dtype": tensors.torch_dtype(plain, name), "shape": list(plain.shape)}
     if item.tensor_data is not None and tuple(item.tensor_data.size) != tuple(plain.shape):
-        spec |= {"globalShape": list(item.tensor_data.size),
-                 "offset": list(item.tensor_data.chunk.offsets)}
+        spec.update(globalShape=list(item.tensor_data.size),
+                    offset=list(item.tensor_data.chunk.offsets))
     return spec, plain
 
 

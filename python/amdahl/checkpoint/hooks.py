@@ -1,0 +1,259 @@
+"""Callbacks for Hugging Face's Trainer and for Lightning. Neither is imported: they only have the
+methods that these call.
+
+    from amdahl.checkpoint import hooks
+
+    trainer = Trainer(..., callbacks=[hooks.HuggingFaceCallback()])
+    trainer.train(resume_from_checkpoint=hooks.restore_huggingface("/tmp/resume"))
+
+    trainer = lightning.Trainer(..., callbacks=[hooks.LightningCallback()])
+    trainer.fit(model, ckpt_path=hooks.restore_lightning("/tmp/resume"))
+
+They save when the interval is over (AMDAHL_CHECKPOINT_INTERVAL_SECONDS), and when the launcher asks
+to stop: then the commit is awaited and the loop is ended. The frameworks' own saves can be switched
+off. A restore writes the files that the framework resumes from, so that it does all of it: data
+that was seen, schedulers, scalers. Lightning begins an epoch's data anew unless the loader can
+resume by itself. For models that are sharded (FSDP, DeepSpeed) see `dcp` and `capture`.
+"""
+
+from __future__ import annotations
+
+import dataclasses
+import json
+import os
+import random
+import sys
+
+from amdahl import job
+from amdahl.checkpoint import cadence, library
+from amdahl.checkpoint.checkpointer import Checkpointer
+
+PATIENCE_SECONDS = 1800.0
+RNG_KEY = "amdahl_rng"
+
+
+class _Saving:
+    """What both callbacks do after a step."""
+
+    def __init__(self, checkpointer: Checkpointer | None = None, interval: float | None = None,
+                 every_steps: int = 0) -> None:
+        self._given = checkpointer
+        self._cadence = cadence.Cadence(interval)
+        self._every_steps = every_steps
+        self._last_step: int | None = None
+
+    @property
+    def checkpointer(self) -> Checkpointer:
+        """Made when it is first needed: the frameworks start torch.distributed late."""
+        if self._given is None:
+            from amdahl import checkpoint  # noqa: PLC0415
+
+            self._given = checkpoint.default()
+        return self._given
+
+    def _after_step(self, step: int, state) -> bool:
+        """Saves what state() gives if it is time to; whether to stop."""
+        if step == self._last_step:
+            return False
+        due = self._cadence.due() or bool(self._every_steps and step % self._every_steps == 0)
+        save, stop = cadence.agreed(due, cadence.asked_to_stop())
+        if save or stop:
+            with job.phase("CheckpointSave"):
+                self._save(step, state(), stop)
+        else:
+            self.checkpointer.report()  # a commit that became complete meanwhile
+        return stop
+
+    def _save(self, step: int, state: object, stop: bool) -> None:
+        own = self.checkpointer
+        if own.save(state, step, patience=PATIENCE_SECONDS if stop else 0.0):
+            self._last_step = step
+            self._cadence.saved()
+        if stop:
+            try:
+                own.wait(PATIENCE_SECONDS)
+            except library.CheckpointError as error:
+                job.failed(f"checkpoint of step {step}: {error}")
+                raise
+
+    def _shared(self, state) -> dict:
+        """All of it from rank 0, generators from every rank."""
+        return {**(state() if self.checkpointer.rank == 0 else {}), "rng": rng_state()}
+
+    def __getattr__(self, name: str):
+        # The frameworks call every hook they know, and learn new ones.
+        if name.startswith("on_") or name in ("setup", "teardown"):
+            return _nothing
+        raise AttributeError(f"{type(self).__name__} has no {name}")
+
+
+def _nothing(*_, **__) -> None:
+    return None
+
+
+class HuggingFaceCallback(_Saving):
+    """For transformers.Trainer. Give it `.trainer` too, if gradients are scaled (fp16)."""
+
+    trainer = None
+
+    def on_step_end(self, args, state, control, **having):
+        job.step(state.global_step, state.max_steps or None)
+
+        def everything() -> dict:
+            return self._shared(lambda: self._state(state, having))
+
+        if self._after_step(state.global_step, everything):
+            control.should_training_stop = True
+        return control
+
+    def on_train_end(self, args, state, control, **having):
+        self.checkpointer.wait(PATIENCE_SECONDS)
+        return control
+
+    def _state(self, state, having: dict) -> dict:
+        saved = {"kind": "huggingface", "model": having["model"].state_dict(),
+                 "trainer": json.dumps(dataclasses.asdict(state))}
+        for name, key in (("optimizer", "optimizer"), ("lr_scheduler", "scheduler")):
+            if having.get(name) is not None:
+                saved[key] = having[name].state_dict()
+        scaler = getattr(getattr(self.trainer, "accelerator", None), "scaler", None)
+        if scaler is not None:
+            saved["scaler"] = scaler.state_dict()
+        return saved
+
+
+class LightningCallback(_Saving):
+    """For lightning.pytorch.Trainer."""
+
+    state_key = "amdahl.checkpoint.LightningCallback"
+    _legacy_state_key = state_key
+    _rng = None
+    _epoch_ended = False
+
+    def on_train_batch_end(self, trainer, module, *_, **__) -> None:
+        job.step(trainer.global_step, trainer.max_steps if trainer.max_steps > 0 else None)
+
+        def everything() -> dict:
+            # A collective of its own with some strategies: on every rank.
+            dump = trainer._checkpoint_connector.dump_checkpoint(weights_only=False)  # noqa: SLF001
+            return self._shared(lambda: {"kind": "lightning", "checkpoint": dump})
+
+        if self._after_step(trainer.global_step, everything):
+            trainer.should_stop = True
+
+    def on_load_checkpoint(self, trainer, module, checkpoint: dict) -> None:
+        self._rng = checkpoint.get(RNG_KEY)
+        progress = checkpoint.get("loops", {}).get("fit_loop", {})
+        progress = progress.get("epoch_loop.batch_progress", {})
+        self._epoch_ended = bool(progress.get("is_last_batch"))
+
+    def on_fit_start(self, trainer, module) -> None:
+        # A loader that begins draws from the generators, which is after this and before the first
+        # batch. In the run that was saved it did so after the save only if an epoch had ended.
+        if self._rng is not None and self._epoch_ended:
+            set_rng_state(self._rng)
+
+    def on_train_batch_start(self, trainer, module, *_, **__) -> None:
+        if self._rng is not None and not self._epoch_ended:
+            set_rng_state(self._rng)
+        self._rng = None
+
+    def on_train_end(self, trainer, module) -> None:
+        self.checkpointer.wait(PATIENCE_SECONDS)
+
+    def state_dict(self) -> dict:
+        return {}
+
+    def load_state_dict(self, state: dict) -> None:
+        pass
+
+
+def rng_state() -> dict:
+    """The generators of this process."""
+    found = {"python": random.getstate()}
+    numpy, torch = sys.modules.get("numpy"), sys.modules.get("torch")
+    if numpy is not None:
+        found["numpy"] = numpy.random.get_state()
+    if torch is not None:
+        found["cpu"] = torch.get_rng_state()
+        if torch.cuda.is_available():
+            found["cuda"] = torch.cuda.get_rng_state()
+    return found
+
+
+def set_rng_state(state: dict) -> None:
+    random.setstate(state["python"])
+    if "numpy" in state:
+        import numpy  # noqa: PLC0415
+
+        kind, keys, *rest = state["numpy"]
+        numpy.random.set_state((kind, numpy.asarray(keys, dtype=numpy.uint32), *rest))
+    if "cpu" in state:
+        import torch  # noqa: PLC0415
+
+        torch.set_rng_state(state["cpu"])
+        if "cuda" in state and torch.cuda.is_available():
+            torch.cuda.set_rng_state(state["cuda"])
+
+
+def restore_huggingface(folder: str, checkpointer: Checkpointer | None = None) -> str | None:
+    """Writes the newest checkpoint as the Trainer would have; gives its path, or nothing.
+
+    Every rank calls it; each has a folder of its own below `folder`, so a local disk will do.
+    """
+    import torch  # noqa: PLC0415
+
+    found = _load("huggingface", checkpointer)
+    if found is None:
+        return None
+    step, state, rng, rank, world = found
+    path = os.path.join(folder, f"rank{rank}", f"checkpoint-{step}")
+    os.makedirs(path, exist_ok=True)
+    torch.save(state["model"], os.path.join(path, "pytorch_model.bin"))
+    for name in ("optimizer", "scheduler", "scaler"):
+        if name in state:
+            torch.save(state[name], os.path.join(path, f"{name}.pt"))
+    if rng is not None:
+        name = f"rng_state_{rank}.pth" if world > 1 else "rng_state.pth"
+        torch.save(rng, os.path.join(path, name))
+    with open(os.path.join(path, "trainer_state.json"), "w", encoding="utf-8") as file:
+        file.write(state["trainer"])
+    return path
+
+
+def restore_lightning(folder: str, checkpointer: Checkpointer | None = None) -> str | None:
+    """Writes the newest checkpoint as a file for ckpt_path; gives its path, or nothing."""
+    import torch  # noqa: PLC0415
+
+    found = _load("lightning", checkpointer)
+    if found is None:
+        return None
+    step, state, rng, rank, _ = found
+    os.makedirs(folder, exist_ok=True)
+    path = os.path.join(folder, f"step-{step}-rank{rank}.ckpt")
+    if rng is not None and "numpy" in rng:  # torch.load() trusts no array of numpy
+        kind, keys, *rest = rng["numpy"]
+        rng["numpy"] = (kind, keys.tolist(), *rest)
+    torch.save({**state["checkpoint"], RNG_KEY: rng}, path)
+    return path
+
+
+def _load(kind: str, checkpointer: Checkpointer | None) -> tuple | None:
+    """(step, rank 0's state, generators of this rank or None, rank, ranks)"""
+    from amdahl import checkpoint  # noqa: PLC0415
+
+    own = checkpointer or checkpoint.default()
+    with job.phase("CheckpointRestore"):
+        mine = own.load()
+        if mine is None:
+            return None
+        shared = mine
+        if "kind" not in mine.state:  # another rank than 0, which saved its generators only
+            with Checkpointer(own.uri, rank=0, world_size=1) as reader:
+                shared = reader.load(mine.step)
+    found = shared.state.get("kind") if isinstance(shared.state, dict) else None
+    if found != kind:
+        raise library.CheckpointError("invalid", f"step {mine.step} in {own.uri} was saved by "
+                                      f"{found or 'something else'}, not by {kind}")
+    rng = mine.state["rng"] if (mine is not shared or own.rank == 0) else None
+    return mine.step, shared.state, rng, own.rank, own.world_size
