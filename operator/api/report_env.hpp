@@ -18,6 +18,14 @@ inline constexpr std::string_view kHostSeconds = "AMDAHL_HOST_SECONDS";
 inline constexpr std::string_view kGraceSeconds = "AMDAHL_GRACE_SECONDS";
 inline constexpr std::string_view kCheckpointUri = "AMDAHL_CHECKPOINT_URI";
 inline constexpr std::string_view kCheckpointMarker = "AMDAHL_CHECKPOINT_MARKER";
+// A folder in memory for snapshots, and how large it may get, for all processes of the pod
+// together.
+inline constexpr std::string_view kArenaDir = "AMDAHL_ARENA_DIR";
+inline constexpr std::string_view kArenaBytes = "AMDAHL_ARENA_BYTES";
+// The same for all ranks of an attempt, and no other's.
+inline constexpr std::string_view kAttemptId = "AMDAHL_ATTEMPT_ID";
+// How often to save.
+inline constexpr std::string_view kCheckpointInterval = "AMDAHL_CHECKPOINT_INTERVAL_SECONDS";
 inline constexpr std::string_view kUrl = "AMDAHL_REPORT_URL";
 inline constexpr std::string_view kCa = "AMDAHL_REPORT_CA";        // file
 inline constexpr std::string_view kToken = "AMDAHL_REPORT_TOKEN";  // file, read for every report

@@ -8,6 +8,7 @@
 #include "operator/api/names.hpp"
 #include "operator/api/report.hpp"
 #include "operator/api/report_env.hpp"
+#include "operator/training/checkpoint_volume.hpp"
 #include "operator/training/diagnose/consequence.hpp"
 #include "operator/training/gang_backend.hpp"
 #include "operator/training/pod_resources.hpp"
@@ -234,6 +235,7 @@ Json pod_of(const TrainingJob& job, const Rank& rank, const PodOptions& options)
   put_identity(trainer, job, rank, grace);
   put_launch(spec, trainer, options);
   put_reporting(spec, trainer, options);
+  put_checkpointing(spec, trainer, job, rank.attempt);
   return pod;
 }
 

@@ -71,8 +71,8 @@ LOCAL_TEST_EXTRA = ("local/apiserver/front", "local/apiserver/rules", "local/api
 ASIO_FREE = ("checkpoint/format", "operator/api", "operator/waste", "operator/training",
              "operator/training/diagnose")
 # Those that carry decisions out.
-ASIO_USERS = re.compile(r"operator/training/(apply|checkpoint_looks|checkpoint_reader|observe|parallel|"
-                        r"program|reconciler)\.[ch]pp$")
+ASIO_USERS = re.compile(r"operator/training/(apply|checkpoint_looks|checkpoint_reader|observe|"
+                        r"parallel|program|reconciler)\.[ch]pp$")
 ASIO = re.compile(r"boost/asio|base/(task|task_group|deadline|http_\w+)\.hpp$")
 
 INCLUDE = re.compile(r'^[ \t]*#[ \t]*include[ \t]*(?:"([^"\n]+)"|<([^>\n]+)>)', re.MULTILINE)
