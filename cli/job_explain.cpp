@@ -40,6 +40,8 @@ class Explainer {
   }
 
   Explanation explain() {
+    if (status_.pending && status_.pending->reason == "CheckpointDamaged")
+      return waits_for_checkpoint();
     switch (phase_) {
       case Phase::kUnknown:
       case Phase::kPending:
@@ -98,6 +100,16 @@ class Explainer {
     if (const auto& deadline = seen_.job.spec.deadlines.queue.fixed)
       evidence(fmt::format("it fails when it has waited for {} (spec.deadlines.queue)",
                            format_duration(deadline->span)));
+  }
+
+  // Whatever its phase: it asks for nothing, and only people can change that.
+  Explanation waits_for_checkpoint() {
+    told_.trouble = true;
+    told_.summary = "no sound checkpoint is left to go on from, so it asks for no GPUs";
+    evidence(status_.pending->message);
+    told_.next.push_back(command("checkpoint verify " + told_.job));
+    told_.next.push_back("to start over: pause it, set another spec.checkpoint.uri, resume it");
+    return std::move(told_);
   }
 
   void add_pending() {

@@ -40,6 +40,14 @@ std::string shape_text(const api::TrainingJobSpec& spec) {
   return text;
 }
 
+std::string verified_text(const JobSeen& seen) {
+  const auto* const ready =
+      api::find_condition(seen.job.status.conditions, api::condition::kCheckpointReady);
+  if (ready != nullptr && ready->reason == api::reason::kDamaged) return ", damaged";
+  const auto& verified = seen.job.status.checkpoint->verified_at;
+  return verified ? fmt::format(", verified {} ago", ago(seen, verified)) : ", not verified";
+}
+
 std::string checkpoint_text(const JobSeen& seen) {
   const auto& status = seen.job.status.checkpoint;
   if (seen.job.spec.checkpoint.uri.empty()) return "none: spec.checkpoint.uri is not set";
@@ -48,11 +56,12 @@ std::string checkpoint_text(const JobSeen& seen) {
   const api::CommittedCheckpoint& last = *status->last_committed;
   std::string text = fmt::format("step {}", last.step);
   if (last.committed_at) text += fmt::format(", committed {} ago", ago(seen, last.committed_at));
-  text += status->verified_at ? ", verified" : ", not verified";
+  text += verified_text(seen);
   if (!last.uri.empty()) text += ", " + one_line(last.uri);
   if (status->stall_seconds) text += fmt::format(", stall {:.2g} s", *status->stall_seconds);
   if (status->predicted_pause_seconds)
     text += fmt::format(", a pause takes {:.2g} s", *status->predicted_pause_seconds);
+  if (status->interval_seconds) text += fmt::format(", every {} s", *status->interval_seconds);
   if (status->failed_saves > 0) text += fmt::format(", {} saves failed", status->failed_saves);
   return text;
 }
@@ -127,12 +136,14 @@ std::string lasted_text(const JobSeen& seen, const api::AttemptStatus& attempt) 
 std::string attempts_section(const JobSeen& seen) {
   if (seen.job.status.attempts.empty()) return "";
   Columns rows("  ");
-  rows.add({"NUMBER", "OUTCOME", "LASTED", "STEPS", "GPU-SECONDS", "CAUSE"});
+  rows.add({"NUMBER", "OUTCOME", "LASTED", "FROM", "STEPS", "GPU-SECONDS", "CAUSE"});
   for (const api::AttemptStatus& one : seen.job.status.attempts)
     rows.add({fmt::format("{}", one.number),
               one.outcome == api::AttemptOutcome::kUnknown ? "goes on"
                                                            : std::string(enum_name(one.outcome)),
-              lasted_text(seen, one), steps_text(one), fmt::format("{}", one.held_gpu_seconds),
+              lasted_text(seen, one),
+              one.resumed_from_step ? fmt::format("{}", *one.resumed_from_step) : "",
+              steps_text(one), fmt::format("{}", one.held_gpu_seconds),
               one.cause ? cause_text(*one.cause) : ""});
   return "Attempts:\n" + rows.text();
 }

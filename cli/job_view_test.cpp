@@ -24,12 +24,13 @@ TrainingJob running_job() {
         "etaSeconds": 1980, "metrics": [{"name": "loss", "value": "2.31"},
                                         {"name": "lr", "value": "1e-4"}]},
       "checkpoint": {"lastCommitted": {"step": 1100, "committedAt": "2023-11-14T22:10:20Z"},
-                     "stallSeconds": 0.25, "predictedPauseSeconds": 4.5},
+                     "stallSeconds": 0.25, "predictedPauseSeconds": 4.5,
+                     "verifiedAt": "2023-11-14T22:10:20Z"},
       "budgets": {"failures": 1, "disruptions": 0, "pauses": 2},
       "attempts": [{"number": 1, "outcome": "Failed", "startedAt": "2023-11-14T21:13:20Z",
         "endedAt": "2023-11-14T21:23:20Z", "firstStep": 1, "lastStep": 300, "lostSteps": 100,
         "heldGpuSeconds": 9600, "cause": {"class": "Hang", "rank": 1}},
-        {"number": 2, "startedAt": "2023-11-14T21:23:30Z"}],
+        {"number": 2, "startedAt": "2023-11-14T21:23:30Z", "resumedFromStep": 200}],
       "gpuSeconds": {"held": 10000, "goodput": 0.75, "phases": [
         {"name": "productive", "seconds": 7500}, {"name": "lost_work", "seconds": 2000},
         {"name": "init", "seconds": 500}, {"name": "idle", "seconds": 0}]}})",
@@ -61,7 +62,7 @@ Gang:         Torchrun, 2 pods, 16 GPUs, queue default
 Workers:      1 of 2 ready, 2 running, 2 with a node, 2 created
 Progress:     step 1200 of 5000 (24%), 0.52 s a step, about 33m left
 Metrics:      loss 2.31, lr 1e-4
-Checkpoint:   step 1100, committed 3m ago, not verified, stall 0.25 s, a pause takes 4.5 s
+Checkpoint:   step 1100, committed 3m ago, verified 3m ago, stall 0.25 s, a pause takes 4.5 s
 Budgets:      failures 1 of 3, disruptions 0 of 50, pauses 2
 GPU-seconds: 10000 held, 75% useful
   productive   7500   75%
@@ -72,9 +73,9 @@ Conditions:
   Admitted   True     60s   Bound
   Running    True     60s   AllRanksStarted
 Attempts:
-  NUMBER   OUTCOME   LASTED   STEPS              GPU-SECONDS   CAUSE
-  1        Failed    10m      1..300, 100 lost   9600          Hang on rank 1
-  2        goes on   49m50s                      0
+  NUMBER   OUTCOME   LASTED   FROM   STEPS              GPU-SECONDS   CAUSE
+  1        Failed    10m             1..300, 100 lost   9600          Hang on rank 1
+  2        goes on   49m50s   200                       0
 Pods:
   attempt 2: 2 of 2 pods running
   |-- rank 0   llama-2-0   node-a   Running: ready
@@ -104,6 +105,16 @@ Next:        amdahl logs llama-2-1 -n research
   CHECK(gone.next == std::vector<std::string>{"Fix train.py."});
 }
 
+TEST_CASE("describe says how often is saved, and that a checkpoint is damaged") {
+  const TrainingJob job = test_job(
+      R"({"conditions": [)" + test_condition("CheckpointReady", "False", "Damaged", "no sound") +
+          R"(], "checkpoint": {"lastCommitted": {"step": 62}, "intervalSeconds": 416,
+              "failedSaves": 2}})",
+      R"({"checkpoint": {"uri": "gs://bucket/llama"}})");
+  CHECK_THAT(describe_text(seen(job)),
+             Contains("Checkpoint:   step 62, damaged, every 416 s, 2 saves failed"));
+}
+
 TEST_CASE("Every phase has a summary, and trouble is marked") {
   struct Row {
     std::string conditions;
@@ -121,6 +132,10 @@ TEST_CASE("Every phase has a summary, and trouble is marked") {
        "QueueFull: 16 asked, 8 of 20 used"},
       {test_condition("Admitted", "False", "PodsRefused", "forbidden by quota"), R"("attempt": 1)",
        "{}", true, "nothing of the gang exists yet", "PodsRefused: forbidden by quota"},
+      {test_condition("Running", "False", "Restarting"),
+       R"("pending": {"reason": "CheckpointDamaged", "message": "no sound checkpoint: 62 is bad"})",
+       "{}", true, "no sound checkpoint is left to go on from, so it asks for no GPUs",
+       "no sound checkpoint: 62 is bad"},
       {test_condition("Admitted", "True", "Bound"),
        R"("workers": {"desired": 2, "created": 2, "bound": 2, "running": 1, "ready": 1})", "{}",
        true, "all pods have a node; 1 of 2 ranks have started", ""},

@@ -12,11 +12,13 @@ std::string training_job_definition() {
   return api::training_job_crd().dump();
 }
 
-void add_operator(local::Components& components, Rng rng, std::string launch) {
+void add_operator(local::Components& components, Rng rng, std::string launch,
+                  std::function<std::string(std::string_view)> variable) {
   // Probes, metrics and reports on free ports of loopback; the log says which.
   const auto process = std::make_shared<OperatorProcess>(
       components.runtime("system:serviceaccount:amdahl-system:amdahl-operator"), rng,
-      OperatorOptions{.pods = {.launch_path = std::move(launch), .shared_ports = true}});
+      OperatorOptions{.stores = {.local_files = true, .variable = std::move(variable)},
+                      .pods = {.launch_path = std::move(launch), .shared_ports = true}});
   components.add(
       "operator", [process] { return process->run(); },
       local::Components::asks([process] { process->stop(); }));

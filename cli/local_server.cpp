@@ -85,7 +85,11 @@ Result<void> run_local_server(Program& program, const LocalOptions& options,
   cluster.definitions = {training_job_definition()};
   if (!options.no_operator)
     cluster.add_more = [&program](local::Components& components) {
-      add_operator(components, Rng(program.seed).split(), program.launch);
+      add_operator(
+          components, Rng(program.seed).split(), program.launch, [&program](std::string_view name) {
+            const auto found = program.environment.variables.find(std::string(name));
+            return found == program.environment.variables.end() ? std::string() : found->second;
+          });
     };
   if (options.port) cluster.port = static_cast<std::uint16_t>(*options.port);
   boost::asio::io_context io(1);

@@ -53,6 +53,10 @@ Result<void> start(const OperatorSettings& settings) {
                           {.user_agent = "amdahl-operator", .log = log}));
   TRY(OperatorOptions options,
       operator_options(settings, session->ns(), identity_of(environment, rng)));
+  options.stores.variable = [&environment](std::string_view name) {
+    const auto found = environment.variables.find(std::string(name));
+    return found == environment.variables.end() ? std::string() : found->second;
+  };
   // Whatever else this process would still do, it would do beside the new leader.
   options.on_lost = [&log](const Error& why) {
     log.critical("leadership lost", {{"error", why}});

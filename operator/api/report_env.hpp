@@ -26,6 +26,10 @@ inline constexpr std::string_view kArenaDir = "AMDAHL_ARENA_DIR";
 inline constexpr std::string_view kArenaBytes = "AMDAHL_ARENA_BYTES";
 // Set by launch for the trainer: where its checkpointer takes snapshots over.
 inline constexpr std::string_view kCheckpointSocket = "AMDAHL_CHECKPOINT_SOCKET";
+// The same for all ranks of an attempt, and no other's.
+inline constexpr std::string_view kAttemptId = "AMDAHL_ATTEMPT_ID";
+// How often to save.
+inline constexpr std::string_view kCheckpointInterval = "AMDAHL_CHECKPOINT_INTERVAL_SECONDS";
 inline constexpr std::string_view kUrl = "AMDAHL_REPORT_URL";
 inline constexpr std::string_view kCa = "AMDAHL_REPORT_CA";        // file
 inline constexpr std::string_view kToken = "AMDAHL_REPORT_TOKEN";  // file, read for every report

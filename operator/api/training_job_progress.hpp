@@ -81,6 +81,7 @@ struct CheckpointStatus {
   std::int32_t failed_saves = 0;
   std::int32_t orphans_collected = 0;
   std::optional<WallTime> verified_at = {};
+  std::optional<std::int64_t> interval_seconds = {};
   bool operator==(const CheckpointStatus&) const = default;
 };
 template <class V>
@@ -103,6 +104,11 @@ constexpr void fields(V& v, CheckpointStatus& checkpoint) {
              {.doc = "How many unfinished checkpoints were removed.", .min = 0, .max = kCountMax});
   v.optional("verifiedAt", checkpoint.verified_at,
              {.doc = "When the last committed checkpoint was last read back and found good."});
+  v.optional("intervalSeconds", checkpoint.interval_seconds,
+             {.doc = "How often the current attempt was told to save, in seconds: the spec's "
+                     "interval, or what Auto came to when the attempt began.",
+              .min = 1,
+              .max = kIntegerMax});
 }
 
 struct PhaseSeconds {

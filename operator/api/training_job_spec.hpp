@@ -75,6 +75,10 @@ constexpr void fields(V& v, SchedulingSpec& spec) {
           .field = ".networkTopology"});
 }
 
+// A quantity of bytes, as people write it.
+inline constexpr const char* kBytesPattern =
+    R"(^[0-9]{1,15}(\.[0-9]{1,3})?(k|M|G|T|P|Ki|Mi|Gi|Ti|Pi)?$)";
+
 struct RetentionSpec {
   std::int32_t keep_last = 3;
   std::int64_t keep_every_steps = 0;
@@ -95,7 +99,7 @@ constexpr void fields(V& v, RetentionSpec& spec) {
                       "though never the last one. 0 means no limit.",
                .length_min = 1,
                .length_max = 24,
-               .pattern = R"(^[0-9]{1,15}(\.[0-9]{1,3})?(k|M|G|T|P|Ki|Mi|Gi|Ti|Pi)?$)"});
+               .pattern = kBytesPattern});
 }
 
 struct PauseSpec {
@@ -118,6 +122,7 @@ constexpr void fields(V& v, PauseSpec& spec) {
 struct CheckpointSpec {
   std::string uri = {};
   AutoDuration interval = {};
+  std::string arena_bytes = "0";  // a quantity
   RetentionSpec retention = {};
   PauseSpec pause = {};
   bool operator==(const CheckpointSpec&) const = default;
@@ -136,6 +141,14 @@ constexpr void fields(V& v, CheckpointSpec& spec) {
                       "checkpoint and the failures seen (Young/Daly).",
                .min = 1,
                .max = 30 * kDay});
+  v.defaulted("arenaBytes", spec.arena_bytes, "0",
+              {.doc = "A quantity such as 8Gi: so much memory is mounted into every pod for "
+                      "snapshots, which outlive the trainer's processes there. It counts against "
+                      "the trainer's memory limit, which must be 64Mi larger at least. 0 mounts "
+                      "nothing; snapshots are then in the memory of the processes.",
+               .length_min = 1,
+               .length_max = 24,
+               .pattern = kBytesPattern});
   v.optional("retention", spec.retention, {.doc = "Which checkpoints are kept."});
   v.optional("pause", spec.pause, {.doc = "How the job is paused."});
 }

@@ -24,6 +24,7 @@ OperatorProcess::OperatorProcess(const controller::Runtime& runtime, Rng rng,
       clock_(runtime.client.clock()),
       rng_(rng),
       options_(std::move(options)),
+      store_reader_(runtime_.executor, clock_, rng_.split(), options_.stores),
       sink_(reports_, clock_),
       manager_(runtime_, rng_.split(), manager_options(options_)),
       endpoint_(runtime_.executor, clock_, runtime_.metrics,
@@ -37,7 +38,8 @@ Task<Result<void>> OperatorProcess::run() {
   CO_TRY(co_await endpoint_.start());
   options_.pods.report_url = report_url();
   program_ = std::make_unique<training::TrainingProgram>(
-      runtime_, rng_.split(), training::TrainingOptions{.ns = options_.ns, .pods = options_.pods},
+      runtime_, rng_.split(),
+      training::TrainingOptions{.ns = options_.ns, .pods = options_.pods, .reader = &store_reader_},
       manager_, reports_);
   job_metrics_ = std::make_unique<training::JobMetrics>(runtime_.metrics, program_->caches().jobs);
   runtime_.log.info("reports are taken", {{"url", options_.pods.report_url}});

@@ -18,6 +18,7 @@
 #include "base/rng.hpp"
 #include "base/task.hpp"
 #include "operator/controller/manager.hpp"
+#include "operator/process/store_reader.hpp"
 #include "operator/process/training_sink.hpp"
 #include "operator/training/job_metrics.hpp"
 #include "operator/training/program.hpp"
@@ -32,6 +33,7 @@ struct OperatorOptions {
   // How pods reach the report endpoint: "https://amdahl-operator.amdahl-system:8443". Empty: by
   // its address on this machine.
   std::string report_url = {};
+  StoreReaderOptions stores = {};                  // where checkpoints are looked at
   training::PodOptions pods = {};                  // its report_url is filled in
   std::function<void(const Error&)> on_lost = {};  // ends the process, when there is an election
 };
@@ -57,6 +59,7 @@ class OperatorProcess {
   Rng rng_;
   OperatorOptions options_;
   training::Reports reports_;
+  StoreReader store_reader_;
   TrainingSink sink_;
   controller::Manager manager_;
   report::ReportEndpoint endpoint_;

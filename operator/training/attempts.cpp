@@ -6,6 +6,7 @@
 #include "operator/api/condition.hpp"
 #include "operator/controller/conditions.hpp"
 #include "operator/training/checkpoint_check.hpp"
+#include "operator/training/checkpoint_interval.hpp"
 
 namespace amdahl::training {
 namespace {
@@ -230,6 +231,9 @@ void begin_attempt(TrainingJobStatus& next, const Situation& s) {
   if (next.attempts.size() > api::kAttemptsMax) next.attempts.erase(next.attempts.begin());
   next.workers = api::WorkersStatus{.desired = s.spec.nodes};
   next.restarts = next.restarts.value_or(0) + (restart ? 1 : 0);
+  if (s.spec.checkpoint.uri.empty()) return;
+  if (!next.checkpoint) next.checkpoint.emplace();
+  next.checkpoint->interval_seconds = interval_seconds(s.spec, next);
 }
 
 void finish_job(TrainingJobStatus& next, const Situation& s, std::string_view condition,

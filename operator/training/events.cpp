@@ -29,6 +29,7 @@ constexpr auto kKinds = std::to_array<EventKind>({
     {event::kResumed},
     {event::kCheckpointDamaged, true},
     {event::kCheckpointNotVerified},
+    {event::kCheckpointSaveFailing, true},
     {event::kCompleted},
     {event::kCancelled},
     {reason::kInvalidSpec, true},
@@ -39,6 +40,20 @@ constexpr auto kKinds = std::to_array<EventKind>({
     {reason::kStartDeadline, true},
     {reason::kActiveDeadline, true},
 });
+
+std::int32_t failed_saves(const api::TrainingJobStatus& status) {
+  return status.checkpoint ? status.checkpoint->failed_saves : 0;
+}
+
+// Its own words are the trainer's: a report has only the number.
+void announce_saves(Plan& plan, const Situation& s) {
+  const std::int32_t failed = failed_saves(*plan.status);
+  if (failed <= failed_saves(s.status)) return;
+  plan.events.push_back(
+      event_of(event::kCheckpointSaveFailing,
+               fmt::format("{} save{} could not be written; the trainer's log says why", failed,
+                           failed == 1 ? "" : "s")));
+}
 
 }  // namespace
 
@@ -53,8 +68,9 @@ PlannedEvent event_of(std::string_view reason, std::string note) {
 }
 
 void announce(Plan& plan, const Situation& s) {
-  if (!plan.status || !plan.events.empty() || plan.status->phase == s.status.phase) return;
+  if (!plan.status || !plan.events.empty()) return;
   const api::TrainingJobStatus& next = *plan.status;
+  if (next.phase == s.status.phase) return announce_saves(plan, s);
   const std::string gang = fmt::format("attempt {}: the gang of {}", next.attempt,
                                        next.workers ? next.workers->desired : 0);
   switch (next.phase) {

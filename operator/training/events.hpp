@@ -27,6 +27,7 @@ inline constexpr std::string_view kPaused = "Paused";
 inline constexpr std::string_view kResumed = "Resumed";
 // A checkpoint cannot be used, and an older one is, or none is left.
 inline constexpr std::string_view kCheckpointDamaged = "CheckpointDamaged";
+inline constexpr std::string_view kCheckpointSaveFailing = "CheckpointSaveFailing";
 inline constexpr std::string_view kCheckpointNotVerified = "CheckpointNotVerified";
 inline constexpr std::string_view kCompleted = "Completed";
 inline constexpr std::string_view kCancelled = "Cancelled";

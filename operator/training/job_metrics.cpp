@@ -43,12 +43,30 @@ void add_progress(const LabelPairs& labels, const api::ProgressStatus& progress,
     series.step_seconds.push_back({.labels = labels, .value = *progress.step_seconds});
 }
 
+void add_checkpoint(const LabelPairs& labels, const api::CheckpointStatus& checkpoint,
+                    JobSeries& series) {
+  const auto add = [&](std::vector<Sample>& into, const auto& value) {
+    if (value) into.push_back({.labels = labels, .value = static_cast<double>(*value)});
+  };
+  add(series.checkpoint_stall, checkpoint.stall_seconds);
+  add(series.checkpoint_lag, checkpoint.upload_lag_seconds);
+  add(series.checkpoint_interval, checkpoint.interval_seconds);
+  series.failed_saves.push_back(
+      {.labels = labels, .value = static_cast<double>(checkpoint.failed_saves)});
+  if (!checkpoint.last_committed) return;
+  add(series.checkpoint_step, std::optional(checkpoint.last_committed->step));
+  if (const auto& when = checkpoint.last_committed->committed_at)
+    add(series.checkpoint_time,
+        std::optional(std::chrono::duration<double>(when->time_since_epoch()).count()));
+}
+
 void add_job(const TrainingJob& job, JobSeries& series) {
   const LabelPairs labels = labels_of(job);
   const api::TrainingJobStatus& status = job.status;
   series.restarts.push_back(
       {.labels = labels, .value = static_cast<double>(status.restarts.value_or(0))});
   if (status.progress) add_progress(labels, *status.progress, series);
+  if (status.checkpoint) add_checkpoint(labels, *status.checkpoint, series);
   if (!status.gpu_seconds) return;
   for (const api::PhaseSeconds& phase : status.gpu_seconds->phases)
     series.gpu_seconds.push_back(
@@ -150,9 +168,33 @@ void JobMetrics::register_series(MetricsRegistry& registry) {
   registry.gauges_at_render(
       {"amdahl_training_job_step_seconds", "How long a step takes at present.", {}},
       of_jobs(&JobSeries::step_seconds));
+  register_checkpoints(registry);
   registry.gauges_at_render(
       {"amdahl_metrics_folded_jobs", "TrainingJobs without series of their own.", {}},
       [this] { return std::vector<Sample>{{.value = static_cast<double>(series_.folded)}}; });
+}
+
+void JobMetrics::register_checkpoints(MetricsRegistry& registry) {
+  const auto of_jobs = [this](std::vector<Sample> JobSeries::* member) {
+    return [this, member] { return std::move(series_.*member); };
+  };
+  const auto gauge = [&](const char* name, const char* help,
+                         std::vector<Sample> JobSeries::* member) {
+    registry.gauges_at_render({name, help, {}}, of_jobs(member));
+  };
+  gauge("amdahl_training_job_checkpoint_step", "The step of the newest committed checkpoint.",
+        &JobSeries::checkpoint_step);
+  gauge("amdahl_training_job_checkpoint_timestamp_seconds", "When it was committed, in Unix time.",
+        &JobSeries::checkpoint_time);
+  gauge("amdahl_training_job_checkpoint_stall_seconds",
+        "How long training stands still for a checkpoint.", &JobSeries::checkpoint_stall);
+  gauge("amdahl_training_job_checkpoint_lag_seconds",
+        "How long after that it is complete in the store.", &JobSeries::checkpoint_lag);
+  gauge("amdahl_training_job_checkpoint_interval_seconds", "How often the trainer shall save.",
+        &JobSeries::checkpoint_interval);
+  registry.counters_at_render(
+      {"amdahl_training_job_failed_saves_total", "Checkpoints that could not be written.", {}},
+      of_jobs(&JobSeries::failed_saves));
 }
 
 JobList JobMetrics::all() const {

@@ -1,10 +1,10 @@
 // Metrics about TrainingJobs, worked out from their statuses when somebody scrapes.
 //
 // Two tiers. Of the fleet, by namespace and queue: how many jobs, GPU-seconds, failures, pauses. Of
-// each job that has not ended: GPU-seconds, progress, restarts; such a series goes with its job,
-// and jobs over kMetricJobsMax share one named "_other". Nothing else that users write becomes a
-// label. Thread: one. Lifetime: registry and store outlive it, and it outlives their use: the store
-// calls it, and every scrape does. Failure: none.
+// each job that has not ended: GPU-seconds, progress, restarts, checkpoints; such a series goes
+// with its job, and jobs over kMetricJobsMax share one named "_other". Nothing else that users
+// write becomes a label. Thread: one. Lifetime: registry and store outlive it, and it outlives
+// their use: the store calls it, and every scrape does. Failure: none.
 #pragma once
 
 #include <map>
@@ -31,6 +31,12 @@ struct JobSeries {
   std::vector<Sample> progress_ratio = {};
   std::vector<Sample> step_seconds = {};
   std::vector<Sample> restarts = {};
+  std::vector<Sample> checkpoint_step = {};
+  std::vector<Sample> checkpoint_time = {};
+  std::vector<Sample> checkpoint_stall = {};
+  std::vector<Sample> checkpoint_lag = {};
+  std::vector<Sample> checkpoint_interval = {};
+  std::vector<Sample> failed_saves = {};
   std::size_t folded = 0;  // jobs that are in "_other"
 };
 JobSeries job_series(const JobList& jobs, std::size_t jobs_max = kMetricJobsMax);
@@ -56,6 +62,7 @@ class JobMetrics {
   };
 
   void register_series(MetricsRegistry& registry);
+  void register_checkpoints(MetricsRegistry& registry);
   void changed(const controller::Change& change);
   void count(const TrainingJob& job);
   void count_gpu_seconds(const TrainingJob& job, Counted& counted, bool known);

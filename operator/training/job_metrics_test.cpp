@@ -41,6 +41,28 @@ TEST_CASE("Series of jobs: those that go on have their own, ended ones have none
   CHECK(series.folded == 0);
 }
 
+TEST_CASE("Series of jobs: checkpoints, as far as something is known of them") {
+  const auto job = a_job("a", api::Phase::kRunning, 0);
+  job->status.checkpoint = api::CheckpointStatus{.failed_saves = 3, .interval_seconds = 416};
+  JobSeries series = job_series({job, a_job("b", api::Phase::kRunning, 0)});
+  CHECK(value_of(series.failed_saves, "a") == 3);
+  CHECK(value_of(series.checkpoint_interval, "a") == 416);
+  CHECK(value_of(series.failed_saves, "b") == -1);
+  CHECK(series.checkpoint_step.empty());
+  CHECK(series.checkpoint_stall.empty());
+  job->status.checkpoint->last_committed = api::CommittedCheckpoint{
+      .step = 62, .committed_at = WallTime(std::chrono::seconds{1'700'000'000})};
+  job->status.checkpoint->stall_seconds = 0.25;
+  job->status.checkpoint->upload_lag_seconds = 4;
+  series = job_series({job});
+  CHECK(value_of(series.checkpoint_step, "a") == 62);
+  CHECK(value_of(series.checkpoint_time, "a") == 1.7e9);
+  CHECK(value_of(series.checkpoint_stall, "a") == 0.25);
+  CHECK(value_of(series.checkpoint_lag, "a") == 4);
+  job->status.phase = api::Phase::kSucceeded;
+  CHECK(job_series({job}).checkpoint_step.empty());
+}
+
 TEST_CASE("Series of jobs: what is over the bound is added up under one name") {
   JobList jobs;
   for (int i = 0; i < 5; ++i)

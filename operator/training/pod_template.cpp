@@ -8,6 +8,7 @@
 #include "operator/api/names.hpp"
 #include "operator/api/report.hpp"
 #include "operator/api/report_env.hpp"
+#include "operator/training/checkpoint_volume.hpp"
 #include "operator/training/diagnose/consequence.hpp"
 #include "operator/training/gang_backend.hpp"
 #include "operator/training/pod_resources.hpp"
@@ -205,6 +206,7 @@ void put_trainer(Json& pod, const TrainingJob& job, const Rank& rank, const PodO
     variables.set(api::env::kSocket, fmt::format("{}/launch.sock", kLaunchFolder));
   }
   put_reporting(pod, trainer, variables, options);
+  put_checkpointing(pod, trainer, variables, {.job = job, .number = rank.attempt});
   put_command(trainer, launch, variables);
 }
 

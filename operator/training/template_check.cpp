@@ -7,6 +7,7 @@
 #include <nlohmann/json.hpp>
 
 #include "operator/api/names.hpp"
+#include "operator/training/checkpoint_volume.hpp"
 #include "operator/training/gang_backend.hpp"
 #include "operator/training/pod_resources.hpp"
 
@@ -134,7 +135,8 @@ std::optional<std::string> spec_fault(const api::TrainingJobSpec& spec, const Po
   if (auto fault = volume_fault(pod)) return fault;
   if (auto fault = containers_fault(pod)) return fault;
   if (auto fault = identity_fault(pod, options)) return fault;
-  return scheduling_fault(pod, spec);
+  if (auto fault = scheduling_fault(pod, spec)) return fault;
+  return arena_fault(spec);
 }
 
 }  // namespace amdahl::training

@@ -76,8 +76,11 @@ Lines flat(const api::TrainingJobStatus& status) {
   }
   if (status.checkpoint && status.checkpoint->last_committed)
     lines.emplace_back("checkpoint", fmt::format("{}", status.checkpoint->last_committed->step));
-  if (status.checkpoint)
+  if (status.checkpoint) {
     lines.emplace_back("verified", status.checkpoint->verified_at ? "yes" : "");
+    put(lines, "interval", status.checkpoint->interval_seconds);
+    lines.emplace_back("failedSaves", fmt::format("{}", status.checkpoint->failed_saves));
+  }
   if (status.gpu_seconds) {
     lines.emplace_back("gpus.held", fmt::format("{}", status.gpu_seconds->held));
     std::string phases;
@@ -106,6 +109,8 @@ bool is_usual(const std::string& key, const std::string& value) {
       {"failures", "0"},
       {"disruptions", "0"},
       {"pauses", "0"},
+      {"interval", "416"},
+      {"failedSaves", "0"},
       {"elapsed", "queue 0 start 0 active 0"},
       {"epoch", "1"},
       {"CheckpointReady", "False/NotConfigured"},

@@ -38,6 +38,9 @@ Result<void> report_word(World& world, const std::vector<Word>& words) {
     if (words[i].key == "pauseStep") report.pause.step = number(value);
     if (words[i].key == "checkpoint")
       report.checkpoint = api::ReportCheckpoint{.step = number(value), .path = "p"};
+    if (words[i].key == "stall")
+      report.checkpoint->stall_seconds = static_cast<double>(number(value));
+    if (words[i].key == "failedSaves") report.checkpoint->failed_saves = number(value);
     // Written by our own engine, which gives it a digest.
     if (words[i].key == "saved")
       report.checkpoint = api::ReportCheckpoint{.step = number(value),

@@ -46,6 +46,8 @@ const std::map<std::string, SetField>& job_fields() {
       {"admission",
        [](auto& j, auto& v) { j.spec.scheduling.admission = *parse_enum<api::Admission>(v); }},
       {"uri", [](auto& j, auto& v) { j.spec.checkpoint.uri = v; }},
+      {"interval", [](auto& j, auto& v) { j.spec.checkpoint.interval = span(v); }},
+      {"arenaBytes", [](auto& j, auto& v) { j.spec.checkpoint.arena_bytes = v; }},
       {"pauseDeadline", [](auto& j, auto& v) { j.spec.checkpoint.pause.deadline = span(v); }},
       {"pausePolicy",
        [](auto& j, auto& v) { j.spec.checkpoint.pause.policy = *parse_enum<api::PausePolicy>(v); }},

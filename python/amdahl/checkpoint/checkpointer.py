@@ -51,7 +51,7 @@ class Checkpointer:
         self.world_size = _number(world_size, "WORLD_SIZE", 1)
         given = {"uri": self.uri, "rank": self.rank, "worldSize": self.world_size,
                  "jobUid": job_uid or env.get("AMDAHL_JOB_UID") or "local",
-                 "attempt": attempt or env.get("AMDAHL_ATTEMPT_ID") or self._attempt(),
+                 "attempt": attempt or self._attempt(),
                  "job": env.get("AMDAHL_JOB", ""),
                  "imageDigest": env.get("AMDAHL_IMAGE_DIGEST", ""),
                  "signingKeyFile": env.get("AMDAHL_CHECKPOINT_SIGNING_KEY", ""),
@@ -213,8 +213,10 @@ class Checkpointer:
         if self.world_size == 1:
             return secrets.token_hex(16)
         env = os.environ
+        again = env.get("TORCHELASTIC_RESTART_COUNT", "0")  # torchrun's, within one attempt of ours
+        if env.get("AMDAHL_ATTEMPT_ID"):
+            return f"{env['AMDAHL_ATTEMPT_ID']}/{again}"
         if env.get("AMDAHL_JOB_UID") and env.get("AMDAHL_ATTEMPT"):  # both the operator's
-            again = env.get("TORCHELASTIC_RESTART_COUNT", "0")
             return f"{env['AMDAHL_JOB_UID']}/{env['AMDAHL_ATTEMPT']}/{again}"
         torch = sys.modules.get("torch")
         if torch is None or not torch.distributed.is_initialized():

@@ -1,0 +1,33 @@
+#include "operator/training/checkpoint_interval.hpp"
+
+#include <algorithm>
+#include <cmath>
+
+namespace amdahl::training {
+
+double mean_seconds_between_failures(const TrainingJobStatus& status) {
+  const std::int64_t ran = status.elapsed.active_seconds;
+  // Unlike the budgets, which progress refills, restarts never shrink.
+  const std::int32_t failed = std::max(0, status.restarts.value_or(0));
+  return static_cast<double>(ran + kPriorMtbfSeconds) / (failed + 1.0);
+}
+
+std::int64_t interval_seconds(const api::TrainingJobSpec& spec, const TrainingJobStatus& status) {
+  if (const auto& fixed = spec.checkpoint.interval.fixed)
+    return std::max<std::int64_t>(
+        1, std::chrono::duration_cast<std::chrono::seconds>(fixed->span).count());
+  double stall = kStallSecondsAssumed;
+  if (status.checkpoint) stall = status.checkpoint->stall_seconds.value_or(stall);
+  const double best = std::sqrt(2 * stall * mean_seconds_between_failures(status));
+  return std::llround(std::clamp(best, static_cast<double>(kIntervalSecondsMin),
+                                 static_cast<double>(kIntervalSecondsMax)));
+}
+
+std::int64_t told_interval_seconds(const api::TrainingJobSpec& spec,
+                                   const TrainingJobStatus& status) {
+  if (status.checkpoint && status.checkpoint->interval_seconds)
+    return *status.checkpoint->interval_seconds;
+  return interval_seconds(spec, status);
+}
+
+}  // namespace amdahl::training
