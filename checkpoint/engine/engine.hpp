@@ -100,7 +100,7 @@ class Engine {
   Result<JobPtr> take(const SaveRequest& request);
   bool still_same(const Job& job);
   void use_arena(Arena arena);
-  Result<SnapshotRecord> record_for(const Job& job) const;
+  static Result<SnapshotRecord> completed(SnapshotRecord record, const Job& job);
 
   void run(const std::stop_token& stop);
   Result<NamedBlobs> write(const JobPtr& job, const std::stop_token& stop);
@@ -121,8 +121,8 @@ class Engine {
   std::vector<TensorSpec> planned_for_;
   std::uint64_t planned_version_ = 0;  // of frozen_
   std::shared_ptr<const SnapshotPlan> plan_;
-  std::shared_ptr<const SnapshotPlan> roomy_plan_;  // that plan_room_ is of
-  std::int64_t plan_room_ = 0;
+  std::shared_ptr<const SnapshotPlan> texted_plan_;  // that plan_tensors_ is of
+  std::string plan_tensors_;                         // write_tensors()
   std::shared_ptr<ArenaSpace> space_;
   std::int64_t last_step_ = -1;  // that was copied
   // Of the thread that writes.

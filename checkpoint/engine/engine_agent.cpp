@@ -9,24 +9,11 @@
 namespace amdahl::checkpoint {
 namespace {
 
-// What a record says beyond its plan: names of stored blobs, numbers with all of their digits.
-constexpr std::int64_t kRecordObjectSlack = 128;
+// What a record says beyond its tensors, state and sums: names of objects, numbers with all digits.
+constexpr std::int64_t kRecordObjectSlack = 512;
+constexpr std::int64_t kRecordSumBytes = 6;  // base64 of four bytes, rounded up
 constexpr std::int64_t kRecordSlack = 4096;
 constexpr std::int64_t kEscapeFactor = 6;  // \u0000
-
-std::int64_t room_of(const SnapshotPlan& plan) {
-  std::vector<ChunkSums> sums;
-  for (const PlannedObject& object : plan.objects) {
-    const std::int64_t bytes = object.layout.header.object_bytes;
-    ChunkSums& one = sums.emplace_back();
-    one.bytes = bytes;
-    one.chunk_bytes = plan.chunk_bytes;
-    one.crc32c.resize(static_cast<std::size_t>(chunk_count(bytes, plan.chunk_bytes)));
-  }
-  const auto text =
-      static_cast<std::int64_t>(write_snapshot_record(record_of(plan, sums, 0)).size());
-  return text + kRecordObjectSlack * static_cast<std::int64_t>(plan.objects.size()) + kRecordSlack;
-}
 
 }  // namespace
 
@@ -35,19 +22,23 @@ std::int64_t Engine::record_room(const SaveRequest& request, const SnapshotPlan&
     const std::scoped_lock lock(mutex_);
     if (!with_agent_) return 0;
   }
-  if (roomy_plan_.get() != &plan) {
-    plan_room_ = room_of(plan);
-    roomy_plan_ = plan_;
+  if (texted_plan_.get() != &plan) {
+    plan_tensors_ = write_tensors(plan);
+    texted_plan_ = plan_;
   }
-  auto room = plan_room_ + static_cast<std::int64_t>(request.state.size());
+  auto room = static_cast<std::int64_t>(plan_tensors_.size() + request.state.size()) + kRecordSlack;
+  for (const PlannedObject& object : plan.objects)
+    room += kRecordObjectSlack +
+            kRecordSumBytes * chunk_count(object.layout.header.object_bytes, plan.chunk_bytes);
   for (const auto& [name, value] : request.metrics)
     room += kEscapeFactor * static_cast<std::int64_t>(name.size() + value.size() + 2);
   return room;
 }
 
 Result<void> Engine::put_record(const Job& job, AgentMessage& message) {
-  TRY(const SnapshotRecord record, record_for(job));
-  const std::string text = write_snapshot_record(record);
+  TRY(const SnapshotRecord record,
+      completed(objects_of(*job.plan, job.sums, job.lease.begin()), job));
+  const std::string text = write_snapshot_record(record, plan_tensors_);
   const auto room = job.lease.memory().subspan(static_cast<std::size_t>(job.record_begin));
   if (text.size() > room.size())
     return fail(Errc::kTooLarge, "a record of {} bytes, and room for {}", text.size(), room.size());

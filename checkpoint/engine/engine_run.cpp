@@ -33,7 +33,7 @@ void Engine::run(const std::stop_token& stop) {
 }
 
 Result<NamedBlobs> Engine::write(const JobPtr& job, const std::stop_token& stop) {
-  TRY(SnapshotRecord record, record_for(*job));
+  TRY(SnapshotRecord record, completed(record_of(*job->plan, job->sums, job->lease.begin()), *job));
   const Bytes arena = job->lease.arena().memory();
   TakenSnapshot snapshot{.record = std::move(record), .copied_in = job->copied_in, .memory = job};
   snapshot.bytes = bytes_in(arena, snapshot.record);
@@ -41,8 +41,7 @@ Result<NamedBlobs> Engine::write(const JobPtr& job, const std::stop_token& stop)
                        {.deadline = clock_.monotonic() + options_.save_deadline, .stop = stop});
 }
 
-Result<SnapshotRecord> Engine::record_for(const Job& job) const {
-  SnapshotRecord record = record_of(*job.plan, job.sums, job.lease.begin());
+Result<SnapshotRecord> Engine::completed(SnapshotRecord record, const Job& job) {
   for (const auto& [object, blob] : job.stored) {
     record.objects[object].role = SnapshotRole::kStored;
     record.objects[object].record.name = blob.name;

@@ -30,6 +30,20 @@ LeftBehind take_snapshot(const Arena& arena, std::int64_t step) {
   return left;
 }
 
+TEST_CASE("A record with the text of its plan's tensors is the same record") {
+  const test::TestState state = test::state_at(3);
+  const auto plan = *plan_snapshot(state.specs, {.part_bytes = 1500, .chunk_bytes = 512});
+  const auto arena = *Arena::create({.bytes = 1 << 18});
+  const auto pointers = state.pointers();
+  const auto sums = copy_tensors({.plan = *plan, .tensors = pointers, .memory = arena.memory()});
+  SnapshotRecord whole = record_of(*plan, sums, 4096);
+  SnapshotRecord objects = objects_of(*plan, sums, 4096);
+  whole.step = objects.step = 3;
+  whole.state = objects.state = {{"lr", 1}};
+  whole.metrics = objects.metrics = {{"loss", "1.5"}};
+  CHECK(write_snapshot_record(objects, write_tensors(*plan)) == write_snapshot_record(whole));
+}
+
 TEST_CASE("A snapshot in a shared arena is finished by another process") {
   MemoryStore store;
   RealClock clock;

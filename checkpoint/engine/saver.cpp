@@ -50,6 +50,7 @@ Receipt receipt_of(const ToSave& save, const RankIdentity& who, std::vector<std:
 bool same_content(const Receipt& one, const Receipt& other) {
   const auto roots_of = [](const Receipt& receipt) {
     std::vector<std::string> roots;
+    roots.reserve(receipt.objects.size());
     for (const ObjectRecord& object : receipt.objects) roots.push_back(object.root);
     std::ranges::sort(roots);
     return roots;

@@ -44,6 +44,13 @@ Result<void> check_tensor(const TensorRecord& tensor, const std::vector<Snapshot
 
 SnapshotRecord record_of(const SnapshotPlan& plan, const std::vector<ChunkSums>& sums,
                          std::int64_t memory_begin) {
+  SnapshotRecord record = objects_of(plan, sums, memory_begin);
+  record.tensors = tensor_records(plan);
+  return record;
+}
+
+SnapshotRecord objects_of(const SnapshotPlan& plan, const std::vector<ChunkSums>& sums,
+                          std::int64_t memory_begin) {
   AMDAHL_CHECK(sums.size() == plan.objects.size());
   SnapshotRecord record;
   for (std::size_t i = 0; i < sums.size(); ++i)
@@ -51,12 +58,26 @@ SnapshotRecord record_of(const SnapshotPlan& plan, const std::vector<ChunkSums>&
         {.role = plan.objects[i].blob ? SnapshotRole::kBlob : SnapshotRole::kData,
          .begin = memory_begin + plan.objects[i].begin,
          .record = object_record("", sums[i])});
-  record.tensors = tensor_records(plan);
   return record;
 }
 
 std::string write_snapshot_record(const SnapshotRecord& record) {
   return seal_document(write_body(record));
+}
+
+std::string write_tensors(const SnapshotPlan& plan) {
+  return dump_json(encode(tensor_records(plan)));
+}
+
+std::string write_snapshot_record(const SnapshotRecord& record, std::string_view tensors) {
+  // Names are in the order of their bytes, and this one is the last.
+  constexpr std::string_view kEnd = R"("tensors":[]})";
+  std::string body = write_body(record);
+  AMDAHL_CHECK(body.ends_with(kEnd));
+  body.resize(body.size() - std::string_view("[]}").size());
+  body += tensors;
+  body += '}';
+  return seal_document(std::move(body));
 }
 
 Result<SnapshotRecord> read_snapshot_record(std::string_view text, std::int64_t arena_bytes) {

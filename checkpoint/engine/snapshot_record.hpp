@@ -68,10 +68,17 @@ constexpr void fields(V& v, SnapshotRecord& record) {
 }
 
 // Of what copy_tensors() gave; `memory_begin` is where the snapshot's memory begins in the arena.
+// The second one leaves tensors out.
 SnapshotRecord record_of(const SnapshotPlan& plan, const std::vector<ChunkSums>& sums,
                          std::int64_t memory_begin);
+SnapshotRecord objects_of(const SnapshotPlan& plan, const std::vector<ChunkSums>& sums,
+                          std::int64_t memory_begin);
 
 std::string write_snapshot_record(const SnapshotRecord& record);
+// The same for a record without tensors and the text of its plan's, which is made once: with
+// thousands of tensors it is most of the record.
+std::string write_tensors(const SnapshotPlan& plan);
+std::string write_snapshot_record(const SnapshotRecord& record, std::string_view tensors);
 // Refuses what does not lie in an arena of that size.
 Result<SnapshotRecord> read_snapshot_record(std::string_view text, std::int64_t arena_bytes);
 

@@ -134,20 +134,23 @@ Result<Checkpointer> fork_checkpointer(const std::string& socket, const Variable
       .pid = child, .control = std::move(control.write), .commits = std::move(commits.second)};
 }
 
+Checkpointer start_checkpointer(OwnFiles& files, const Variables& variables) {
+  if (files.checkpoint_socket.empty()) return {};
+  auto forked = fork_checkpointer(files.checkpoint_socket, variables);
+  if (forked) return *std::move(forked);
+  complain("no checkpointer: " + forked.error().context);
+  files.checkpoint_socket.clear();
+  return {};
+}
+
 int run(RunArguments arguments) {
   ::prctl(PR_SET_CHILD_SUBREAPER, 1);
   const Variables given = with_given(own_environment(), arguments);
   Settings settings = read_settings(given);
   const OwnFolder folder(settings, settings.complaints);
   for (const std::string& text : settings.complaints) complain(text);
-  Checkpointer checkpointer;
   OwnFiles files = folder.files();
-  if (!files.checkpoint_socket.empty()) {
-    auto forked = fork_checkpointer(files.checkpoint_socket, given);
-    if (forked) checkpointer = *std::move(forked);
-    if (!forked) files.checkpoint_socket.clear();
-    if (!forked) complain("no checkpointer: " + forked.error().context);
-  }
+  Checkpointer checkpointer = start_checkpointer(files, given);
   auto signals = Supervisor::take_signals();
   auto channel = make_channel();
   if (!signals) complain(signals.error().context);

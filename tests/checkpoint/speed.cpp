@@ -1,7 +1,9 @@
 // How long a save holds the trainer, how long until it is durable, how long a load takes; beside
 // the floors of the same run: a memcpy into warm pages, a buffered write with fsync, a cached read.
 //
-//   checkpoint_speed DIR [MIB] [ROUNDS]
+//   checkpoint_speed DIR [MIB] [ROUNDS] [SOCKET]
+//
+// With the socket of an agent (checkpoint_agent_victim agent SOCKET) it is the agent that writes.
 #include <fcntl.h>
 #include <fmt/format.h>
 #include <unistd.h>
@@ -21,6 +23,7 @@ namespace {
 
 struct Bench {
   std::string folder = {};
+  std::string agent = {};
   std::size_t bytes = 0;
   int rounds = 0;
   RealClock clock = {};
@@ -92,12 +95,20 @@ void measure(Bench& bench, const StateShape& shape, const std::vector<std::byte>
                            .shape = {static_cast<std::int64_t>(each / 4)}});
     pointers.push_back(source.data() + i * each);
   }
-  FileStore store({.root = bench.folder + "/" + std::to_string(shape.tensors)}, bench.clock,
-                  Rng(1));
+  const std::string root = bench.folder + "/" + std::to_string(shape.tensors);
+  FileStore store({.root = root}, bench.clock, Rng(1));
   EngineOptions options{.who = identity(random_attempt_id())};
   options.retention.keep_last = 1;
   options.find_frozen = false;
-  auto engine = Engine::open(store, bench.clock, bench.waiter, std::move(options));
+  EngineAgent agent;
+  if (!bench.agent.empty())
+    agent.link = AgentLink::connect(bench.agent, {{"uri", root},
+                                                  {"jobUid", options.who.job_uid},
+                                                  {"attempt", options.who.attempt},
+                                                  {"keepLast", 1}})
+                     .value();
+  auto engine =
+      Engine::open(store, bench.clock, bench.waiter, std::move(options), std::move(agent));
   AMDAHL_CHECK(engine.has_value());
   std::vector<std::byte> target(bench.bytes);
   std::ranges::fill(target, std::byte{1});
@@ -150,6 +161,7 @@ int speed_main(int count, char** words) {
     return value;
   };
   Bench bench{.folder = words[1]};
+  if (count > 4) bench.agent = words[4];
   bench.bytes = static_cast<std::size_t>(number(2, 1024)) << 20U;
   bench.rounds = number(3, 9) + 1;
   std::vector<std::byte> source(bench.bytes);
