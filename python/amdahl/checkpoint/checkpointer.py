@@ -120,7 +120,7 @@ class Checkpointer:
         passed: list = []
         before = -1
         while True:
-            found = self._session.text("open_step", -1 if step is None else step, before)
+            found = self.open_step(step, before)
             if found is None:
                 if passed:
                     raise library.CheckpointError("corrupt", f"no checkpoint loads: {passed}")
@@ -145,10 +145,10 @@ class Checkpointer:
                       metrics={k: float(v) for k, v in found["metrics"].items()},
                       passed_over=passed)
 
-    def open_step(self, step: int | None = None) -> dict | None:
-        """What is known of a step, or of the newest; `read_tensors()` then reads from it."""
+    def open_step(self, step: int | None = None, before: int = -1) -> dict | None:
+        """What is known of a step, or of the newest (before another); for `read_tensors()`."""
         self._check_process()
-        return self._session.text("open_step", -1 if step is None else step, -1)
+        return self._session.text("open_step", -1 if step is None else step, before)
 
     def read_tensors(self, wanted: list, places: list) -> None:
         """Slices of the step that is open, to addresses; every byte that is read is verified."""
