@@ -62,6 +62,7 @@ class Checkpointer:
         self._session = library.Session({key: v for key, v in given.items() if v != ""})
         self._frozen = _predicate(frozen)
         self._described: list | None = None
+        self._known: dict = {}  # of the last save: tree.Flattener
         self._reported: int | None = None
         self._pid = os.getpid()
         atexit.register(_close, weakref.ref(self))
@@ -70,8 +71,9 @@ class Checkpointer:
              patience: float = 0.0) -> bool:
         """Copies the state and returns; False: skipped, earlier saves are still being written."""
         prefix = f"rank{self.rank}/" if self.rank else ""
-        flat = tree.Flattener(prefix, self._frozen)
+        flat = tree.Flattener(prefix, self._frozen, self._known)
         values = flat.value(state, "")
+        self._known = flat.known
         return self.save_tensors(flat.specs, flat.addresses, values, step, metrics=metrics,
                                  patience=patience)
 
