@@ -57,6 +57,8 @@ def bits(tensor) -> bytes:
     plain = tensor.detach().contiguous().reshape(-1)
     if plain.dtype == torch.bfloat16:
         plain = plain.view(torch.int16)
+    if str(plain.dtype).startswith("torch.float8"):
+        plain = plain.view(torch.uint8)
     return plain.numpy().tobytes()
 
 
@@ -176,6 +178,21 @@ class WithTorch(Case):
         loaded = mine.load().state
         self.assertTrue(equal(loaded.pop("counts"), before["counts"]))
         self.assertTrue(equal(loaded, before["flat"]))
+
+    def test_a_state_may_change_its_shape_between_saves(self):
+        mine = self.open(keepLast=9)
+        memory = torch.randn(6)
+        states = [{"a": memory, "b": torch.ones(2), "b#2": torch.zeros(3)},
+                  {"a": memory, "b": torch.ones(3), "c": memory, "view": memory[:3]},
+                  {"b": {"x": memory}, "b#2": torch.ones(1, dtype=torch.int64), "a": memory},
+                  {"a": memory.double(), "a2": [memory[:3], memory[:3], memory]}]
+        for step, state in enumerate(states):
+            mine.save(state, step)
+            mine.wait()
+        for step, state in enumerate(states):
+            self.assertTrue(equal(mine.load(step).state, state), step)
+        again = mine.load(3).state["a2"]
+        self.assertIs(again[0], again[1])
 
     def test_load_fills_tensors_in_place(self):
         mine = self.open()

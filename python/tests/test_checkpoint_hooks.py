@@ -178,9 +178,8 @@ class WithFakes(Case):
         ranks = [self.open(rank=n, world_size=2, attempt="x") for n in range(2)]
         random.seed(5)
         for one in reversed(ranks):
-            callback = hooks.HuggingFaceCallback(one, 1e9)
-            state = callback._shared(lambda: {"kind": "huggingface", "model": {"w": 1}})  # noqa: SLF001
-            one.save(state, 1)
+            shared = hooks.HuggingFaceCallback(one, 1e9)._shared  # noqa: SLF001
+            one.save(shared(lambda: {"kind": "huggingface", "model": {"w": 1}}), 1)
             wanted = random.random()  # of rank 0 at the end, of rank 1 first
             if one.rank == 1:
                 own = wanted

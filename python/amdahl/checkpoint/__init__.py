@@ -31,11 +31,12 @@ import threading
 from amdahl import job
 from amdahl.checkpoint.cadence import Cadence
 from amdahl.checkpoint.checkpointer import Checkpointer, Loaded
+from amdahl.checkpoint.directories import capture, restore_capture
 from amdahl.checkpoint.library import CheckpointError
 from amdahl.checkpoint.tree import Shard
 
-__all__ = ["CheckpointError", "Checkpointer", "Loaded", "Shard", "default", "due", "load", "save",
-           "should_stop", "wait"]
+__all__ = ["CheckpointError", "Checkpointer", "Loaded", "Shard", "capture", "default", "due",
+           "load", "restore_capture", "save", "should_stop", "wait"]
 
 _lock = threading.Lock()
 _default: Checkpointer | None = None

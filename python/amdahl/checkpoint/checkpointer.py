@@ -63,6 +63,7 @@ class Checkpointer:
         self._session = library.Session({key: v for key, v in given.items() if v != ""})
         self._frozen = _predicate(frozen)
         self._described: list | None = None
+        self._known: dict = {}  # of the last save: tree.Flattener
         self._reported: int | None = None
         self._pid = os.getpid()
         atexit.register(_close, weakref.ref(self))
@@ -71,8 +72,9 @@ class Checkpointer:
              patience: float = 0.0) -> bool:
         """Copies the state and returns; False: skipped, earlier saves are still being written."""
         prefix = f"rank{self.rank}/" if self.rank else ""
-        flat = tree.Flattener(prefix, self._frozen)
+        flat = tree.Flattener(prefix, self._frozen, self._known)
         values = flat.value(state, "")
+        self._known = flat.known
         return self.save_tensors(flat.specs, flat.addresses, values, step, metrics=metrics,
                                  patience=patience)
 
@@ -121,7 +123,7 @@ class Checkpointer:
         passed: list = []
         before = -1
         while True:
-            found = self._session.text("open_step", -1 if step is None else step, before)
+            found = self.open_step(step, before)
             if found is None:
                 if passed:
                     raise library.CheckpointError("corrupt", f"no checkpoint loads: {passed}")
@@ -146,10 +148,10 @@ class Checkpointer:
                       metrics={k: float(v) for k, v in found["metrics"].items()},
                       passed_over=passed)
 
-    def open_step(self, step: int | None = None) -> dict | None:
-        """What is known of a step, or of the newest; `read_tensors()` then reads from it."""
+    def open_step(self, step: int | None = None, before: int = -1) -> dict | None:
+        """What is known of a step, or of the newest (before another); for `read_tensors()`."""
         self._check_process()
-        return self._session.text("open_step", -1 if step is None else step, -1)
+        return self._session.text("open_step", -1 if step is None else step, before)
 
     def read_tensors(self, wanted: list, places: list) -> None:
         """Slices of the step that is open, to addresses; every byte that is read is verified."""

@@ -32,6 +32,10 @@ def is_numpy(value: object) -> bool:
     return numpy is not None and isinstance(value, numpy.ndarray)
 
 
+def dtype_of(plain, path: str) -> str:
+    return torch_dtype(plain, path) if is_torch(plain) else NUMPY_DTYPES[plain.dtype.name]
+
+
 def torch_dtype(tensor, path: str) -> str:
     name = _torch_names.get(tensor.dtype)
     if name is None:
@@ -42,13 +46,19 @@ def torch_dtype(tensor, path: str) -> str:
     return name
 
 
+def torch_type():
+    """torch.Tensor, or what nothing is an instance of."""
+    torch = sys.modules.get("torch")
+    return () if torch is None else torch.Tensor
+
+
 def torch_plain(tensor, path: str):
     """The same values on the CPU, one after another; itself if it is so already."""
-    if tensor.layout != sys.modules["torch"].strided or tensor.is_quantized:
+    if tensor.layout is not sys.modules["torch"].strided or tensor.is_quantized:
         raise TypeError(f"{path}: a sparse or quantized tensor cannot be saved; make it dense")
-    if tensor.device.type != "cpu":
+    if not tensor.is_cpu:
         tensor = tensor.detach().cpu()
-    if getattr(tensor, "is_conj", bool)() or getattr(tensor, "is_neg", bool)():
+    if tensor.is_conj() or tensor.is_neg():
         tensor = tensor.detach().resolve_conj().resolve_neg()
     return tensor if tensor.is_contiguous() else tensor.detach().contiguous()
 

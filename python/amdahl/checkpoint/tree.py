@@ -28,13 +28,20 @@ class Shard:
 
 
 class Flattener:
-    """One pass over a state: `json`, and for each tensor its description, address and owner."""
+    """One pass over a state: JSON, and for each tensor its description, address and owner.
 
-    def __init__(self, prefix: str = "", frozen=lambda name: False) -> None:
+    `known` is that of an earlier pass: of tensors that look the same nothing is worked out again.
+    """
+
+    def __init__(self, prefix: str = "", frozen=lambda name: False,
+                 known: dict | None = None) -> None:
         self._prefix = prefix
         self._frozen = frozen
+        self._before = known or {}
+        self._tensor = tensors.torch_type()
         self._names: set = set()
         self._seen: dict = {}
+        self.known: dict = {}
         self.specs: list = []
         self.addresses: list = []
         self.tensors: list = []  # that the addresses are of; some are copies that only this keeps
@@ -43,7 +50,7 @@ class Flattener:
         kind = type(value)
         if kind is dict or isinstance(value, dict):
             return self._dict(value, path)
-        if tensors.is_torch(value):
+        if isinstance(value, self._tensor):
             return self._torch(value, path, None)
         if value is None or kind is bool or kind is str:
             return value
@@ -95,35 +102,48 @@ class Flattener:
         raise TypeError(f"{path}: a shard of no tensor")
 
     def _torch(self, tensor, path: str, shard: Shard | None) -> object:
-        dtype = tensors.torch_dtype(tensor, path)
         plain = tensors.torch_plain(tensor, path)
-        return self._add(path, dtype, plain, plain.data_ptr(), shard)
+        return self._add(path, plain, plain.data_ptr(), shard)
 
     def _numpy(self, array, path: str, shard: Shard | None) -> object:
         plain = tensors.numpy_plain(array, path)
-        return self._add(NUMPY + path, tensors.NUMPY_DTYPES[plain.dtype.name], plain,
-                         tensors.numpy_address(plain), shard)
+        return self._add(NUMPY + path, plain, tensors.numpy_address(plain), shard)
 
-    def _add(self, path: str, dtype: str, plain, address: int, shard: Shard | None) -> object:
+    def _add(self, path: str, plain, address: int, shard: Shard | None) -> object:
+        # Written for thousands of tensors: what was known before is compared, not built again.
+        dtype, shape = plain.dtype, plain.shape
+        where = None if shard is None else (tuple(shard.offset), tuple(shard.global_shape))
+        known = self._before.get(path)
+        if known is None or known[1] != shape or known[0] != dtype or known[2] != where or \
+                known[3]["name"] in self._names:
+            known = (dtype, shape, where, None)
         # Two names of one memory stay one tensor, and come back as one.
-        shape = list(plain.shape)
-        where = None if shard is None else tuple(shard.offset)
-        key = (address, dtype, tuple(shape), where) if address else None
-        if key in self._seen:
-            return {"$tensor": self._seen[key]}
-        name = self._name(path, shard)
-        spec = {"name": name, "dtype": dtype, "shape": shape}
-        if shard is not None:
-            spec["globalShape"] = list(shard.global_shape)
-            spec["offset"] = list(shard.offset)
-        if self._frozen(name):
-            spec["frozen"] = 1
+        first = self._seen.get(address) if address else None
+        if first is not None:
+            if first[:3] != known[:3]:
+                first = self._seen.get((address, known[:3]))
+            if first is not None:
+                return {"$tensor": first[3]["name"]}
+        if known[3] is None:
+            known = (dtype, shape, where, self._described(path, plain, shard))
+        self._seen[address if address not in self._seen else (address, known[:3])] = known
+        self.known[path] = known
+        spec = known[3]
+        self._names.add(spec["name"])
         self.specs.append(spec)
         self.addresses.append(address)
         self.tensors.append(plain)
-        if key is not None:
-            self._seen[key] = name
-        return {"$tensor": name}
+        return {"$tensor": spec["name"]}
+
+    def _described(self, path: str, plain, shard: Shard | None) -> dict:
+        spec = {"name": self._name(path, shard), "dtype": tensors.dtype_of(plain, path),
+                "shape": list(plain.shape)}
+        if shard is not None:
+            spec["globalShape"] = list(shard.global_shape)
+            spec["offset"] = list(shard.offset)
+        if self._frozen(spec["name"]):
+            spec["frozen"] = 1
+        return spec
 
     def _name(self, path: str, shard: Shard | None) -> str:
         name = path or "state"
@@ -134,7 +154,6 @@ class Flattener:
         while unique in self._names:
             number += 1
             unique = f"{name}#{number}"
-        self._names.add(unique)
         return unique
 
 
