@@ -77,16 +77,26 @@ void take_engine(api::CheckpointStatus& next, const api::ReportCheckpoint& found
   count(next.orphans_collected, found.orphans_collected);
 }
 
-void take_checkpoint(TrainingJobStatus& next, const api::ReportCheckpoint& found) {
+// A last report has no room for the place; our own engine writes where the spec says.
+std::string place_of(const api::ReportCheckpoint& found, const Situation& s) {
+  const bool known = !found.path.empty() || found.manifest_digest.empty();
+  return known ? found.path : s.spec.checkpoint.uri;
+}
+
+void take_checkpoint(TrainingJobStatus& next, const api::ReportCheckpoint& found,
+                     const Situation& s) {
   if (!next.checkpoint) next.checkpoint.emplace();
   take_engine(*next.checkpoint, found);
   auto& known = next.checkpoint->last_committed;
   if (known && known->step >= found.step) return;
   known = api::CommittedCheckpoint{.step = found.step,
-                                   .uri = found.path,
+                                   .uri = place_of(found, s),
                                    .manifest_digest = found.manifest_digest,
                                    .bytes = found.bytes,
                                    .committed_at = {}};
+  // A script that saves elsewhere than the spec says: nobody looks there, and a change of the spec
+  // does not concern it.
+  if (!lies_below(known->uri, s.spec.checkpoint.uri)) known->manifest_digest.clear();
   if (found.committed_at) known->committed_at = stamp(*found.committed_at);
   next.checkpoint->verified_at.reset();
 }
@@ -144,7 +154,7 @@ void take_reports(TrainingJobStatus& next, const Situation& s) {
       record.last_step = std::max(record.last_step.value_or(0), *report->step);
     }
   }
-  if (const auto found = agreed_checkpoint(s)) take_checkpoint(next, *found);
+  if (const auto found = agreed_checkpoint(s)) take_checkpoint(next, *found, s);
 }
 
 WallTime attempt_began(const TrainingJobStatus& status) {

@@ -14,6 +14,7 @@ namespace reason = api::reason;
 constexpr std::size_t kPassedInWordsMax = 3;
 constexpr std::size_t kReasonWordsMax = 120;  // of one step: all must fit into a message
 constexpr std::chrono::seconds kExplainAfter{10};
+constexpr std::string_view kFileScheme = "file://";
 constexpr std::string_view kNotRead = "; not verified: ";
 
 const api::CommittedCheckpoint* committed_in(const TrainingJobStatus& status) {
@@ -88,10 +89,10 @@ void go_on_from(TrainingJobStatus& next, const FoundCheckpoint& found) {
 }
 
 CheckpointAsk ask_of(const Situation& s) {
-  const std::string& place = committed_in(s.status)->uri;
-  return {.job_uid = s.job().metadata.uid,
-          .attempt = s.view.number,
-          .uri = place.empty() ? s.spec.checkpoint.uri : place};
+  std::string place = committed_in(s.status)->uri;
+  if (place.empty()) place = s.spec.checkpoint.uri;
+  if (place.starts_with('/')) place.insert(0, kFileScheme);  // as launchers report it
+  return {.job_uid = s.job().metadata.uid, .attempt = s.view.number, .uri = std::move(place)};
 }
 
 // What it waited for so far is over.
@@ -178,17 +179,19 @@ bool judge(Plan& plan, const Situation& s) {
 }
 
 bool wants_check(const Situation& s) {
-  return s.seen.can_look && s.view.created == 0 && s.view.record->resumed_from_step &&
-         is_verifiable(s.spec, s.status);
+  return s.seen.can_look && s.view.created == 0 && s.view.live() &&
+         s.view.record->resumed_from_step && is_verifiable(s.spec, s.status);
 }
 
 }  // namespace
 
 bool lies_below(std::string_view part, std::string_view whole) {
   const auto trimmed = [](std::string_view text) {
+    if (text.starts_with(kFileScheme)) text.remove_prefix(kFileScheme.size());
     while (text.ends_with('/')) text.remove_suffix(1);
     return text;
   };
+  if (part.find("/..") != std::string_view::npos) return false;  // who knows where that leads
   part = trimmed(part);
   whole = trimmed(whole);
   return part.starts_with(whole) && (part.size() == whole.size() || part[whole.size()] == '/');

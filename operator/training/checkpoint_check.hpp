@@ -18,7 +18,7 @@ namespace amdahl::training {
 // A store without a sound checkpoint is looked at again: somebody may mend it.
 inline constexpr std::chrono::minutes kLookAgain{2};
 
-// What `part` is: `whole`, or something below it.
+// Whether `part` is `whole`, or something below it. file:///path and /path are the same.
 bool lies_below(std::string_view part, std::string_view whole);
 
 // What the next attempt would go on from was written by our own engine, below the job's uri. What
