@@ -5,6 +5,7 @@
 #include <stop_token>
 
 #include "base/deadline.hpp"
+#include "checkpoint/engine/trusted_store.hpp"
 #include "checkpoint/store/open_store.hpp"
 #include "operator/process/checkpoint_finder.hpp"
 #include "operator/training/checkpoint_looks.hpp"
@@ -15,6 +16,8 @@ namespace {
 // A store that ends at its deadline says more than we could.
 constexpr std::chrono::seconds kLastWords{1};
 constexpr std::string_view kFile = "file://";
+// A file of public keys; then only what one of them has signed is sound.
+constexpr std::string_view kTrustedKeys = "AMDAHL_CHECKPOINT_TRUSTED_KEYS";
 
 }  // namespace
 
@@ -45,8 +48,10 @@ Result<training::CheckpointFinding> StoreReader::read_store(const training::Chec
   if (file && !options_.local_files)
     return fail(Errc::kInvalid, "{} is a folder of the pods, which the operator does not see",
                 ask.uri);
-  TRY(const auto store, checkpoint::open_store(
-                            ask.uri, {.clock = clock_, .rng = rng, .variable = options_.variable}));
+  TRY(auto opened, checkpoint::open_store(
+                       ask.uri, {.clock = clock_, .rng = rng, .variable = options_.variable}));
+  const std::string keys = options_.variable ? options_.variable(kTrustedKeys) : "";
+  TRY(const auto store, checkpoint::trusting(std::move(opened), keys, ask.job_uid));
   return find_checkpoint(*store, {.job_uid = ask.job_uid, .may_be_empty = !file},
                          {.deadline = deadline, .stop = std::move(stop)});
 }

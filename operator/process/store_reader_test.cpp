@@ -3,6 +3,7 @@
 #include <boost/asio/io_context.hpp>
 #include <catch2/catch.hpp>
 #include <filesystem>
+#include <fstream>
 
 #include "base/task_group.hpp"
 #include "checkpoint/engine/test_state.hpp"
@@ -55,6 +56,27 @@ TEST_CASE("StoreReader: a folder of this machine is read, where pods share it") 
   REQUIRE(found);
   REQUIRE(found->newest);
   CHECK(found->newest->step == 62);
+}
+
+TEST_CASE("StoreReader: where signatures are demanded, what has none is not sound") {
+  Site site;
+  site.save(62);
+  const fs::path keys = site.folder / "keys.pem";
+  const auto trusting = [&](std::string_view name) {
+    return name == "AMDAHL_CHECKPOINT_TRUSTED_KEYS" ? keys.string() : std::string();
+  };
+  const StoreReaderOptions options{.local_files = true, .variable = trusting};
+  const auto unreadable = site.read(site.here(), options);
+  REQUIRE_FALSE(unreadable);
+  CHECK(unreadable.error().context.find("keys.pem") != std::string::npos);
+  std::ofstream(keys) << "-----BEGIN PUBLIC KEY-----\n"  // of RFC 8410, section 10.1
+                         "MCowBQYDK2VwAyEAGb9ECWmEzf6FQbrBZ9w7lshQhqowtrbLDFw4rXAxZuE=\n"
+                         "-----END PUBLIC KEY-----\n";
+  const auto found = site.read(site.here(), options);
+  REQUIRE(found);
+  CHECK_FALSE(found->newest);
+  REQUIRE(found->passed_over.size() == 1);
+  CHECK(found->passed_over[0].why.find("not signed") != std::string::npos);
 }
 
 TEST_CASE("StoreReader: what it cannot read is said, and is no finding") {
