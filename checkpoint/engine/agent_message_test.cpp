@@ -183,6 +183,16 @@ TEST_CASE("Agent reads no record that does not lie in its arena, or is of anothe
        .bytes = 0,
        .step = 3,
        .change = [](SnapshotRecord& one) { one.tensors[0].end += 1 << 16; }},
+      {.begin = 1 << 17,
+       .bytes = 0,
+       .step = 3,
+       .change =
+           [](SnapshotRecord& one) {
+             TensorRecord& tensor = one.tensors[0];
+             tensor.dtype = Dtype::kU8;
+             tensor.shape = {1 << 16};
+             tensor.end = tensor.begin + (1 << 16);
+           }},
       {.begin = 1 << 17, .bytes = 0, .step = 3, .change = [](SnapshotRecord& one) {
          one.tensors[0].object = 99;
        }}};

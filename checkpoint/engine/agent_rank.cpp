@@ -36,9 +36,9 @@ bool OrphansFirst::wait_for_older(std::uint64_t id, std::string_view attempt,
 bool AgentRank::PatientWaiter::wait(std::chrono::nanoseconds time, const std::stop_token& stop) {
   const Monotonic now = rank_.world_.clock.monotonic();
   if (rank_.orphan_ && until_ == Monotonic::max()) {
+    const auto receipts = rank_.options_.orphan_wait;
     const bool first = rank_.options_.engine.who.rank == 0;
-    until_ = now + rank_.options_.orphan_wait +
-             (first ? std::chrono::seconds(0) : kOrphanManifestMax - kOrphanReceiptsMax);
+    until_ = now + receipts + (first ? receipts * 0 : receipts / kOrphanManifestShare);
   }
   if (now >= until_) return false;
   return rank_.world_.waiter.wait(time, stop);

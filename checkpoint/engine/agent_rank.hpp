@@ -31,7 +31,7 @@ namespace amdahl::checkpoint {
 // How long rank 0 of a trainer that is gone waits for the receipts of others, after its own, and
 // how long the others wait for its commit: longer, so that all of them come to know the same.
 inline constexpr std::chrono::seconds kOrphanReceiptsMax{60};
-inline constexpr std::chrono::seconds kOrphanManifestMax{75};
+inline constexpr int kOrphanManifestShare = 4;  // a quarter longer
 
 // Trainers that have gone come before those of another attempt, which replace them and collect what
 // they leave uncommitted. Ranks of one attempt wait for each other's receipts, not here.

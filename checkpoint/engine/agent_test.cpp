@@ -36,6 +36,13 @@ Result<void> only_save(Engine& engine, std::int64_t step) {
   return engine.save(test::request_of(state, step, pointers));
 }
 
+AgentKind answer_of(const AgentSocket& socket) {
+  REQUIRE(socket.wait(30s).has_value());
+  const auto packet = socket.receive();
+  REQUIRE((packet.has_value() && packet->has_value()));
+  return (*packet)->message.kind;
+}
+
 TEST_CASE("Agent writes and commits what a trainer hands over") {
   AgentWorld world;
   const auto engine = world.engine(small_options(identity("a")));
@@ -112,14 +119,15 @@ TEST_CASE("Agent finishes those who have gone before it serves who replaces them
   engine.reset();
   auto next = world.engine(small_options(identity("b")));
   check_ok(only_save(*next, 8));
-  const auto reader = *AgentLink::connect(world.path(), nullptr);
-  std::atomic<bool> settled = false;
-  std::jthread asks([&] { settled = reader->settle().has_value(); });
-  CHECK_FALSE(settled);
+  const AgentSocket reader = *AgentSocket::connect(world.path());
+  REQUIRE(reader.send({.kind = AgentKind::kHello, .protocol = kAgentProtocol}).has_value());
+  REQUIRE(answer_of(reader) == AgentKind::kWelcome);
+  REQUIRE(reader.send({.kind = AgentKind::kSettle}).has_value());
+  CHECK(AgentLink::connect(world.path(), nullptr).has_value());  // the question was read before
+  CHECK_FALSE(reader.receive()->has_value());
   CHECK(fetch_steps(world.store, {})->empty());
   world.gate.set(true);
-  asks.join();
-  CHECK(settled);
+  CHECK(answer_of(reader) == AgentKind::kSettled);
   CHECK_FALSE(fetch_steps(world.store, {})->empty());
   check_ok(next->wait(30s));
   check_step(world.store, 8);

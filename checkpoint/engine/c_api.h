@@ -24,7 +24,8 @@ void amdahl_ckpt_free(char* text);
 
 /* Options: session_options.hpp has their names. Nothing is written before the first save. */
 amdahl_ckpt* amdahl_ckpt_open(const char* options_json);
-/* Stops what is under way and waits for that; amdahl_ckpt_wait() first, to keep it. */
+/* Stops what is under way and waits for that; amdahl_ckpt_wait() first, to keep it. What a
+ * checkpoint agent was given it writes in any case. */
 void amdahl_ckpt_close(amdahl_ckpt* handle);
 
 /* The tensors of the saves that follow:

@@ -154,6 +154,38 @@ class Sigkill(unittest.TestCase):
         print(f"{counts['trainer']} trainers and {counts['agent']} agents killed, seed {SEED}, "
               f"last step {step}", file=sys.stderr)
 
+    def test_two_ranks_at_random(self):
+        chance = random.Random(SEED + 1)
+        step, counts = 0, {"trainer": 0, "agent": 0}
+        for kill in range(max(KILLS // 10, 1)):
+            with self.subTest(kill=kill, seed=SEED):
+                step = self.one_kill_of_two(chance, step, counts) + 1
+        print(f"two ranks: {counts['trainer']} pairs of trainers and {counts['agent']} agents "
+              f"killed, seed {SEED}, last step {step}", file=sys.stderr)
+
+    def one_kill_of_two(self, chance, step, counts):
+        trainers = self.world.start_trainers(step, 2)
+        victim = "agent" if chance.random() < 0.4 else "trainer"
+        counts[victim] += 1
+        for trainer in trainers:
+            self.assertTrue(trainer.until("saved"), trainer.errors)
+        time.sleep(chance.uniform(0.0, 0.3))
+        if victim == "agent":
+            self.world.agent.kill()
+            both = min(trainer.said["saved"] for trainer in trainers)
+            for trainer in trainers:
+                while trainer.said["committed"] < both:
+                    self.assertTrue(trainer.until("committed"), trainer.errors)
+        chance.shuffle(trainers)
+        for trainer in trainers:
+            trainer.kill()
+        if victim != "agent":
+            both = min(trainer.said["saved"] for trainer in trainers)
+        self.world.newest(both, 2)
+        if victim == "agent":
+            self.world.start_agent()
+        return max(trainer.said["copying"] for trainer in trainers)
+
     def one_kill(self, chance, step, counts):
         trainer, = self.world.start_trainers(step, 1)
         victim = "agent" if chance.random() < 0.3 else "trainer"

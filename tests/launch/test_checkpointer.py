@@ -6,6 +6,7 @@ import re
 import signal
 import subprocess
 import sys
+import tempfile
 import threading
 import time
 import unittest
@@ -133,6 +134,33 @@ print("found", checkpoint.load().step)
         launch = self.trainer(code)
         self.assertEqual(launch.wait(), 0, launch.errors())
         self.assertIn("found 9", launch.output())
+
+    def test_snapshots_lie_on_the_memory_volume_and_nothing_stays_there(self):
+        with tempfile.TemporaryDirectory(dir="/dev/shm") as volume:
+            code = """
+checkpoint.save(state(7), 7)
+print(volume_files(), flush=True)
+die()
+"""
+            files = """
+def volume_files():
+    links = [os.readlink(f"/proc/self/fd/{n}") for n in os.listdir("/proc/self/fd")
+             if os.path.lexists(f"/proc/self/fd/{n}")]
+    return sum(link.startswith(os.environ["AMDAHL_ARENA_DIR"]) for link in links)
+"""
+            launch = self.trainer(files + code, {"AMDAHL_ARENA_DIR": volume,
+                                                 "AMDAHL_ARENA_BYTES": "50000000"})
+            self.assertEqual(launch.wait(), 128 + signal.SIGKILL, launch.errors())
+            self.assertEqual(launch.output(), "1\n")
+            self.assertEqual(self.loaded(launch), 7)
+            self.assertEqual(os.listdir(volume), [])
+
+    def test_too_little_memory_is_refused_with_the_numbers(self):
+        launch = self.trainer("checkpoint.save(state(7), 7)",
+                              {"AMDAHL_ARENA_BYTES": "1000000", "LOCAL_WORLD_SIZE": "2"})
+        self.assertEqual(launch.wait(), 1)
+        self.assertRegex(launch.errors(), r"need \d+ bytes .* AMDAHL_ARENA_BYTES=1000000 for 2 "
+                                          r"processes leaves 500000")
 
     def test_the_trainer_runs_on_when_it_is_killed(self):
         code = """
