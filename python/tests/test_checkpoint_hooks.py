@@ -123,6 +123,16 @@ class WithFakes(Case):
         state = mine.load().state
         self.assertEqual((state["model"], state["optimizer"]), ({"w": 7}, {"lr": 0.1}))
 
+    def test_a_stop_at_a_step_that_is_saved_already_only_waits(self):
+        mine = self.open()
+        callback = hooks.HuggingFaceCallback(mine, 1e9)
+        state = mock.Mock(return_value={"w": 1})
+        with mock.patch.object(cadence, "agreed", side_effect=[(True, False), (False, True)]):
+            self.assertFalse(callback._after_step(3, state))  # noqa: SLF001
+            self.assertTrue(callback._after_step(3, state))  # noqa: SLF001
+        state.assert_called_once()
+        self.assertEqual(mine.status()["committedStep"], 3)
+
     def test_a_stop_that_cannot_be_saved_is_told_and_raised(self):
         other = self.open(job_uid="one")
         other.save({}, 1)

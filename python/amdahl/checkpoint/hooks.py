@@ -53,20 +53,21 @@ class _Saving:
 
     def _after_step(self, step: int, state) -> bool:
         """Saves what state() gives if it is time to; whether to stop."""
-        if step == self._last_step:
-            return False
         due = self._cadence.due() or bool(self._every_steps and step % self._every_steps == 0)
-        save, stop = cadence.agreed(due, cadence.asked_to_stop())
+        # Asked by every rank at every step, whatever each has saved: it is a collective.
+        save, stop = cadence.agreed(due and step != self._last_step, cadence.asked_to_stop())
         if save or stop:
             with job.phase("CheckpointSave"):
-                self._save(step, state(), stop)
+                self._save(step, state, stop)
         else:
             self.checkpointer.report()  # a commit that became complete meanwhile
         return stop
 
-    def _save(self, step: int, state: object, stop: bool) -> None:
+    def _save(self, step: int, state, stop: bool) -> None:
         own = self.checkpointer
-        if own.save(state, step, patience=PATIENCE_SECONDS if stop else 0.0):
+        # A rank that skipped a save would keep the others waiting for its part.
+        patience = PATIENCE_SECONDS if stop or own.world_size > 1 else 0.0
+        if step != self._last_step and own.save(state(), step, patience=patience):
             self._last_step = step
             self._cadence.saved()
         if stop:
