@@ -1,7 +1,9 @@
 #include "operator/process/checkpoint_finder.hpp"
 
 #include <catch2/catch.hpp>
+#include <set>
 
+#include "base/rng.hpp"
 #include "checkpoint/engine/cadence.hpp"
 #include "checkpoint/engine/test_state.hpp"
 #include "checkpoint/store/memory_store.hpp"
@@ -83,6 +85,40 @@ TEST_CASE("find_checkpoint: whatever of the newest is damaged, the one before is
       CHECK(found->passed_over[0].step == 62);
       CHECK_FALSE(found->passed_over[0].why.empty());
     }
+  }
+}
+
+// Whatever is wrong with a record, what is found is a step whose records are all as they were.
+TEST_CASE("find_checkpoint: random damage of records is never taken for sound") {
+  MemoryStore whole;
+  save(whole, {58, 60, 62});
+  for (std::uint64_t seed = 1; seed <= 300; ++seed) {
+    CAPTURE(seed);
+    Rng rng(seed);
+    MemoryStore store;
+    std::set<std::int64_t> damaged;
+    for (const auto& [name, content] : whole.objects()) {
+      const auto parsed = checkpoint::parse_name(name);
+      const bool record = parsed && (parsed->kind == checkpoint::ObjectKind::kManifest ||
+                                     parsed->kind == checkpoint::ObjectKind::kReceipt);
+      std::string kept = content;
+      if (record && rng.chance(0.3)) {
+        damaged.insert(parsed->step);
+        const std::size_t at = rng.below(kept.size());
+        if (rng.chance(0.5))
+          kept.resize(at);
+        else
+          kept[at] = static_cast<char>(kept[at] ^ (1 << rng.below(8)));
+      }
+      store.replace(name, std::move(kept));
+    }
+    const auto found = find(store);
+    REQUIRE(found);
+    std::optional<std::int64_t> expected;
+    for (const std::int64_t step : {58, 60, 62})
+      if (!damaged.contains(step)) expected = step;
+    CHECK((found->newest ? std::optional(found->newest->step) : std::nullopt) == expected);
+    for (const training::PassedStep& one : found->passed_over) CHECK(damaged.contains(one.step));
   }
 }
 

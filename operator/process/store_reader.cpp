@@ -59,15 +59,14 @@ Result<training::CheckpointFinding> StoreReader::read_store(const training::Chec
 Task<Result<training::CheckpointFinding>> StoreReader::read(training::CheckpointAsk ask,
                                                             Monotonic deadline) {
   const auto reading = std::make_shared<Reading>(executor_);
-  boost::asio::post(
-      threads_, [this, reading, ask = std::move(ask), rng = rng_.split(), deadline]() mutable {
-        auto found = read_store(ask, rng, deadline, reading->stop.get_token());
-        boost::asio::post(executor_,
-                          [reading = std::move(reading), found = std::move(found)]() mutable {
-                            reading->found = std::move(found);
-                            reading->ended.notify_all();
-                          });
-      });
+  boost::asio::post(threads_, [this, mine = reading, ask = std::move(ask), rng = rng_.split(),
+                               deadline]() mutable {
+    auto found = read_store(ask, rng, deadline, mine->stop.get_token());
+    boost::asio::post(executor_, [mine = std::move(mine), found = std::move(found)]() mutable {
+      mine->found = std::move(found);
+      mine->ended.notify_all();
+    });
+  });
   while (!reading->found) {
     const auto woken = co_await reading->ended.wait(clock_, deadline + kLastWords);
     if (woken) continue;

@@ -8,6 +8,7 @@
 #include <boost/asio/any_io_executor.hpp>
 #include <boost/asio/thread_pool.hpp>
 #include <functional>
+#include <stop_token>
 #include <string>
 #include <string_view>
 

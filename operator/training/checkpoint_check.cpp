@@ -158,15 +158,13 @@ bool wait_for_look(Plan& plan, const Situation& s) {
   plan.policy = "verify";
   // Most looks end in a moment: nobody needs to read of them.
   const WallTime due = attempt_began(s.status) + kExplainAfter;
-  if (s.now < due) {
-    plan.look_again_in(due - s.now);
-  } else {
+  plan.look_again_in(s.now < due ? due - s.now : kExplainAfter);
+  if (s.now >= due)
     show(plan, s,
          {.pending = api::PendingStatus{
               .reason = "VerifyingCheckpoint",
               .message = fmt::format("the checkpoints at {} are read before GPUs are asked for",
                                      s.spec.checkpoint.uri)}});
-  }
   return true;
 }
 

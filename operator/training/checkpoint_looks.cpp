@@ -8,7 +8,7 @@ void CheckpointLooks::ask(const kube::ObjectKey& key, CheckpointAsk ask) {
   if (reader_ == nullptr) return;
   auto found = jobs_.find(ask.job_uid);
   if (found == jobs_.end()) {
-    // Beyond any cluster we know of; the oldest name goes, and is looked at again if it matters.
+    // Beyond any cluster we know of: one of them goes, and is looked at again if it matters.
     if (jobs_.size() >= kLooksKeptMax) jobs_.erase(jobs_.begin());
     found = jobs_.try_emplace(ask.job_uid).first;
   }

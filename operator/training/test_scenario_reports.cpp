@@ -51,11 +51,12 @@ Result<void> report_word(World& world, const std::vector<Word>& words) {
 }
 
 // store 62="a chunk is cut" 60      newest first; the first that has no fault is sound
-// store empty | store unreadable="forbidden" | store unseen
+// store empty | store silent | store unreadable="forbidden" | store unseen
 Result<void> store_word(World& world, const std::vector<Word>& words) {
   world.in_store = CheckpointFinding{};
+  world.store_is_silent = words.size() > 1 && words[1].key == "silent";
   for (std::size_t i = 1; i < words.size(); ++i) {
-    if (words[i].key == "empty") return {};
+    if (words[i].key == "empty" || words[i].key == "silent") return {};
     if (words[i].key == "unseen") return world.in_store.reset(), Result<void>{};
     if (words[i].key == "unreadable") {
       world.in_store = fail(Errc::kForbidden, "{}", words[i].value);

@@ -206,14 +206,15 @@ int World::settle() {
       now += std::chrono::ceil<std::chrono::seconds>(*plan.requeue_after);
       continue;
     }
-    if ((plan.empty() && !plan.look_at_checkpoint) || !play(plan)) return plans;
+    const bool looks = plan.look_at_checkpoint && !store_is_silent;
+    if ((plan.empty() && !looks) || !play(plan)) return plans;
   }
   broken.push_back("does not settle");
   return kPlansMax;
 }
 
 void World::look_at(const CheckpointAsk& ask) {
-  ++looks;
+  if (store_is_silent) return;
   look = CheckpointLook{.attempt = ask.attempt, .when = now};
   if (*in_store) {
     look->finding = **in_store;

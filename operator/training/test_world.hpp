@@ -65,7 +65,7 @@ class World {
   // What a look would find; nothing: nobody can look. An error: the store cannot be read.
   std::optional<Result<CheckpointFinding>> in_store = {};
   std::optional<CheckpointLook> look = {};
-  std::size_t looks = 0;
+  bool store_is_silent = false;  // looks do not end
   std::optional<WallTime> status_written = {};
   std::int64_t epoch = 1;
   std::optional<WallTime> leading_since = {};
