@@ -132,6 +132,31 @@ class Folders(Case):
         self.assertEqual(tree_of(self.folder + "/global_step5"), written)
         self.assertEqual(sorted(os.listdir(self.folder)), ["global_step5", "latest"])
 
+    def test_everything_is_durable_before_latest_names_it(self):
+        mine = self.open()
+        written = self.write("t", 5)
+        checkpoint.capture(self.folder, 5, checkpointer=mine)
+        mine.wait()
+        events, fsync, rename = [], os.fsync, os.rename
+
+        def synced(descriptor):
+            events.append(("sync", os.path.basename(os.readlink(f"/proc/self/fd/{descriptor}"))))
+            fsync(descriptor)
+
+        def renamed(source, target):
+            events.append(("rename", os.path.basename(target)))
+            rename(source, target)
+
+        with mock.patch("os.fsync", synced), mock.patch("os.rename", renamed):
+            checkpoint.restore_capture(self.folder + "-other", checkpointer=mine)
+        moved = events.index(("rename", "t"))
+        for path in written:
+            self.assertIn(("sync", os.path.basename(path)), events[:moved])
+        self.assertIn(("sync", "inner"), events[:moved])
+        self.assertEqual(events[moved + 1], ("sync", "ds-other"))
+        self.assertRegex(events[moved + 2][1], "^.latest.*tmp$")
+        self.assertEqual(events[moved + 3:], [("rename", "latest"), ("sync", "ds-other")])
+
     def test_damage_falls_back_one_step(self):
         mine = self.open()
         for step in (1, 2):

@@ -5,8 +5,9 @@
                     [--cases fp32-16,lora] [--kills 200] [--peer-kills 60] [--quick]
 
 In a round every contestant lives once for each case, in an order that rotates; cases but the first
-have fewer rounds. All samples are in build/bench/checkpoint.json. Peers: make
-bench-checkpoint-peers. --quick proves in some seconds that it works, not that it is fast.
+have fewer rounds. All samples are in build/bench/checkpoint.json, which grows with the run: what
+was measured until Ctrl-C is kept and shown. Peers: make bench-checkpoint-peers. --quick proves in
+some seconds that it works, not that it is fast.
 """
 
 import argparse
@@ -127,6 +128,7 @@ class Run:
             for case in self._args.cases:
                 if case == report.MAIN or number < self._args.other_rounds:
                     self._round(case, number)
+                    keep(self._args, self, None)
 
     def _round(self, case: str, number: int) -> None:
         names = [name for name in self._args.contestants if name not in self.missing
@@ -164,6 +166,7 @@ class Run:
                 self.broken.append(f"kills of {victim}: {(text or ['no message'])[-1]}")
             else:
                 self.kills[victim] = [json.loads(line) for line in done.stdout.splitlines()]
+            keep(self._args, self, None)
 
     def show(self, args: argparse.Namespace) -> None:
         for case in self.samples:
@@ -179,35 +182,50 @@ class Run:
             print(f"  {text}")
 
 
+def keep(args: argparse.Namespace, run: Run, strangers_cores: float | None) -> dict:
+    """Everything so far, to the file."""
+    found = {"machine": machine.describe(), "version": machine.git_version(),
+             "strangers_cores": strangers_cores, "arguments": vars(args) | {"folder": None},
+             "figures": report.summary(run.samples), "samples": run.samples, "kills": run.kills,
+             "not_installed": run.missing, "broken": run.broken}
+    name = "checkpoint-quick.json" if args.quick else "checkpoint.json"
+    (OUT / name).write_text(json.dumps(found, indent=1) + "\n")
+    return found
+
+
+def measured(args: argparse.Namespace, folder: Path) -> tuple[Run, float]:
+    """The run, and how many cores others used meanwhile."""
+    if not args.no_build:
+        build()
+    run = Run(args, folder)
+    if report.OURS in run.missing:
+        raise Broken(f"amdahl: {run.missing[report.OURS]}")
+    with machine.Strangers([]) as strangers:
+        try:
+            run.measure()
+            run.kill()
+        except KeyboardInterrupt:
+            run.broken.append("interrupted")
+    return run, strangers.cores
+
+
 def main() -> int:
     args = parse()
     OUT.mkdir(parents=True, exist_ok=True)
     with tempfile.TemporaryDirectory(prefix="checkpoints-", dir=args.folder or OUT) as folder:
         try:
-            if not args.no_build:
-                build()
-            run = Run(args, Path(folder))
-            if report.OURS in run.missing:
-                raise Broken(f"amdahl: {run.missing[report.OURS]}")
-            with machine.Strangers([]) as strangers:
-                run.measure()
-                run.kill()
+            run, strangers_cores = measured(args, Path(folder))
         except (subprocess.SubprocessError, OSError, Broken) as error:
             print(f"bench: {error}", file=sys.stderr)
             return 1
-    name = "checkpoint-quick.json" if args.quick else "checkpoint.json"
-    found = {"machine": machine.describe(), "version": machine.git_version(),
-             "strangers_cores": strangers.cores, "arguments": vars(args) | {"folder": None},
-             "figures": report.summary(run.samples), "samples": run.samples, "kills": run.kills,
-             "not_installed": run.missing, "broken": run.broken}
-    (OUT / name).write_text(json.dumps(found, indent=1) + "\n")
+    found = keep(args, run, strangers_cores)
     here = found["machine"]
     print(f"{here['cores']} cores, {here['cpu']}, kernel {here['kernel']}; amdahl "
           f"{found['version']}\nmedian (min-max) of {args.rounds} rounds of {args.saves} saves, "
           f"{args.mib} MiB")
     run.show(args)
-    if strangers.cores > STRANGERS_CORES_MAX:
-        print(f"WARNING: other programs used {strangers.cores:.2f} of {os.cpu_count()} cores: "
+    if strangers_cores > STRANGERS_CORES_MAX:
+        print(f"WARNING: other programs used {strangers_cores:.2f} of {os.cpu_count()} cores: "
               "measure again on a quiet machine")
     return 0
 
