@@ -4,6 +4,8 @@ On the embedded cluster: examples/local-checkpoints.yaml. Needs libamdahl-checkp
 AMDAHL_CHECKPOINT_LIBRARY names.
 """
 
+import torch.distributed as dist
+
 from amdahl import checkpoint
 
 from train_tiny import Trainer, main
@@ -16,11 +18,14 @@ class CheckpointedTrainer(Trainer):
         return loss
 
     def restore(self) -> None:
-        """Every rank reads the newest that is sound; all ranks find the same one."""
+        """Rank 0 says which one: another may be committed while the others look for the newest."""
         with self.here.phase("CheckpointRestore"):
-            loaded = checkpoint.load()
-        if loaded is None:
-            return
+            loaded = checkpoint.load() if self.here.rank == 0 else None
+            step = [loaded.step if loaded else None]
+            dist.broadcast_object_list(step, src=0)
+            if step[0] is None:
+                return
+            loaded = loaded or checkpoint.default().load(step[0])
         self.model.load_state_dict(loaded.state["model"])
         self.optimizer.load_state_dict(loaded.state["optimizer"])
         self.done = loaded.step
