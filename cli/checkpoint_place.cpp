@@ -28,8 +28,8 @@ Task<Result<int>> find_address(Access access, std::string name, std::string& add
 void add_place_options(CLI::App& verb, PlaceOptions& options) {
   verb.add_option("WHERE", options.where, "an address, or the name of a training job")->required();
   verb.add_option("--trust", options.trusted_keys,
-                  "file of public keys (PEM): a manifest counts only if one of them has signed it; "
-                  "default $AMDAHL_CHECKPOINT_TRUSTED_KEYS");
+                  "only what a key of this PEM file signed; $AMDAHL_CHECKPOINT_TRUSTED_KEYS")
+      ->type_name("FILE");
   add_access_options(verb, options.access);
 }
 

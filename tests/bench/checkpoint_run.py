@@ -14,6 +14,7 @@ import argparse
 import json
 import os
 import shutil
+import signal
 import socket
 import subprocess
 import sys
@@ -211,6 +212,7 @@ def measured(args: argparse.Namespace, folder: Path) -> tuple[Run, float]:
 
 def main() -> int:
     args = parse()
+    signal.signal(signal.SIGTERM, signal.default_int_handler)  # what was measured is kept
     OUT.mkdir(parents=True, exist_ok=True)
     with tempfile.TemporaryDirectory(prefix="checkpoints-", dir=args.folder or OUT) as folder:
         try:
