@@ -35,6 +35,7 @@ void PodVariables::put_as_env(Json& container) const {
 
 std::vector<std::string> PodVariables::as_arguments() const {
   std::vector<std::string> arguments;
+  arguments.reserve(variables_.size());
   for (const auto& [name, value] : variables_)
     arguments.push_back(fmt::format("--env={}={}", name, value));
   return arguments;
