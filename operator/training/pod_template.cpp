@@ -84,7 +84,9 @@ std::string image_digest(const Json& trainer) {
 void put_launch_image(Json& pod, Json& trainer, const PodOptions& options) {
   put_volume(pod, kLaunchVolume, {{"emptyDir", Json::object()}});
   put_mount(trainer, kLaunchVolume, kLaunchFolder, false);
-  const Json little{{"cpu", "100m"}, {"memory", "64Mi"}};
+  // It copies one file, which counts as memory where the volume is; a build with sanitizers has 80
+  // MB.
+  const Json little{{"cpu", "100m"}, {"memory", "256Mi"}};
   Json init{{"name", kLaunchVolume},
             {"image", options.launch_image},
             {"command", {"/amdahl-launch", "install", kLaunchFolder}},
