@@ -1,6 +1,8 @@
-"""What tests of checkpoints compare."""
+"""What tests of checkpoints compare, and where they save to."""
 
 import math
+import tempfile
+import unittest
 
 from amdahl import checkpoint
 from amdahl.checkpoint import library
@@ -21,6 +23,22 @@ def has_library() -> bool:
     except checkpoint.CheckpointError:
         return False
     return True
+
+
+class LibraryCase(unittest.TestCase):
+    """A test with the library: a folder that goes with it, and checkpoints in that."""
+
+    def setUp(self):
+        if not has_library():
+            self.skipTest("libamdahl-checkpoint.so is not built; AMDAHL_CHECKPOINT_LIBRARY")
+        folder = tempfile.TemporaryDirectory(prefix="amdahl-python-")
+        self.addCleanup(folder.cleanup)
+        self.folder, self.uri = folder.name, folder.name + "/run"
+
+    def open(self, **options) -> checkpoint.Checkpointer:
+        opened = checkpoint.Checkpointer(self.uri, **options)
+        self.addCleanup(opened.close)
+        return opened
 
 
 def equal(a: object, b: object) -> bool:

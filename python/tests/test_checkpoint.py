@@ -8,14 +8,13 @@ import random
 import struct
 import subprocess
 import sys
-import tempfile
 import threading
 import unittest
 
 sys.path.insert(0, str(pathlib.Path(__file__).resolve().parents[1]))
 
 from amdahl import checkpoint  # noqa: E402
-from states import bits, equal, has_library  # noqa: E402
+from states import LibraryCase, bits, equal  # noqa: E402
 
 try:
     import torch
@@ -27,21 +26,7 @@ except ImportError:
     numpy = None
 
 
-class Case(unittest.TestCase):
-    def setUp(self):
-        if not has_library():
-            self.skipTest("libamdahl-checkpoint.so is not built; AMDAHL_CHECKPOINT_LIBRARY")
-        folder = tempfile.TemporaryDirectory(prefix="amdahl-python-")
-        self.addCleanup(folder.cleanup)
-        self.uri = folder.name + "/run"
-
-    def open(self, **options) -> checkpoint.Checkpointer:
-        opened = checkpoint.Checkpointer(self.uri, **options)
-        self.addCleanup(opened.close)
-        return opened
-
-
-class WithoutTensors(Case):
+class WithoutTensors(LibraryCase):
     def test_state_and_metrics_come_back(self):
         with self.open() as mine:
             self.assertIsNone(mine.load())
@@ -81,7 +66,7 @@ class WithoutTensors(Case):
 
 
 @unittest.skipIf(numpy is None, "no numpy")
-class WithNumpy(Case):
+class WithNumpy(LibraryCase):
     def test_arrays_of_every_type_and_shape(self):
         names = ["bool", "uint8", "int8", "uint16", "int16", "float16", "uint32", "int32",
                  "float32", "uint64", "int64", "float64", "complex64"]
@@ -98,7 +83,7 @@ class WithNumpy(Case):
 
 
 @unittest.skipIf(torch is None, "no torch")
-class WithTorch(Case):
+class WithTorch(LibraryCase):
     def model(self):
         torch.manual_seed(1)
         net = torch.nn.Sequential(torch.nn.Linear(8, 16), torch.nn.ReLU(), torch.nn.Linear(16, 2))

@@ -9,7 +9,6 @@ import signal
 import socket
 import subprocess
 import sys
-import tempfile
 import textwrap
 import unittest
 
@@ -17,7 +16,7 @@ HERE = pathlib.Path(__file__).resolve().parent
 sys.path.insert(0, str(HERE.parent))
 
 from amdahl import checkpoint  # noqa: E402
-from amdahl.checkpoint import library  # noqa: E402
+from states import LibraryCase  # noqa: E402
 
 try:
     import torch
@@ -78,23 +77,11 @@ def free_port() -> int:
         return one.getsockname()[1]
 
 
-def has_library() -> bool:
-    try:
-        library.functions()
-    except checkpoint.CheckpointError:
-        return False
-    return True
-
-
-class Case(unittest.TestCase):
+class Case(LibraryCase):
     def setUp(self):
         if MISSING:
             self.skipTest(MISSING)
-        if not has_library():
-            self.skipTest("libamdahl-checkpoint.so is not built; AMDAHL_CHECKPOINT_LIBRARY")
-        folder = tempfile.TemporaryDirectory(prefix="amdahl-dcp-")
-        self.addCleanup(folder.cleanup)
-        self.uri = folder.name + "/run"
+        super().setUp()
 
     def ranks(self, count: int, code: str, *words: object) -> list[int]:
         """Exit codes of so many ranks; when one is killed, the others are ended."""

@@ -8,7 +8,6 @@ import random
 import socket
 import subprocess
 import sys
-import tempfile
 import unittest
 from unittest import mock
 
@@ -16,7 +15,8 @@ HERE = pathlib.Path(__file__).resolve().parent
 sys.path.insert(0, str(HERE.parent))
 
 from amdahl import checkpoint  # noqa: E402
-from amdahl.checkpoint import directories, library  # noqa: E402
+from amdahl.checkpoint import directories  # noqa: E402
+from states import LibraryCase  # noqa: E402
 
 RANK_SECONDS_MAX = 300
 DEEPSPEED = '''
@@ -58,20 +58,10 @@ def tree_of(folder: str) -> dict:
             if path.is_file()}
 
 
-class Case(unittest.TestCase):
+class Case(LibraryCase):
     def setUp(self):
-        try:
-            library.functions()
-        except checkpoint.CheckpointError:
-            self.skipTest("libamdahl-checkpoint.so is not built; AMDAHL_CHECKPOINT_LIBRARY")
-        folder = tempfile.TemporaryDirectory(prefix="amdahl-folders-")
-        self.addCleanup(folder.cleanup)
-        self.folder, self.uri = folder.name + "/ds", folder.name + "/run"
-
-    def open(self, **options) -> checkpoint.Checkpointer:
-        opened = checkpoint.Checkpointer(self.uri, **options)
-        self.addCleanup(opened.close)
-        return opened
+        super().setUp()
+        self.folder += "/ds"
 
     def write(self, tag: str, seed: int, folder: str = "") -> dict:
         """Files as DeepSpeed names them."""

@@ -5,7 +5,6 @@ import dataclasses
 import pathlib
 import random
 import sys
-import tempfile
 import types
 import unittest
 from unittest import mock
@@ -14,7 +13,8 @@ HERE = pathlib.Path(__file__).resolve().parent
 sys.path.insert(0, str(HERE.parent))
 
 from amdahl import checkpoint  # noqa: E402
-from amdahl.checkpoint import cadence, hooks, library  # noqa: E402
+from amdahl.checkpoint import cadence, hooks  # noqa: E402
+from states import LibraryCase  # noqa: E402
 
 try:
     import torch
@@ -30,20 +30,9 @@ except ImportError:
     lightning = None
 
 
-class Case(unittest.TestCase):
-    def setUp(self):
-        try:
-            library.functions()
-        except checkpoint.CheckpointError:
-            self.skipTest("libamdahl-checkpoint.so is not built; AMDAHL_CHECKPOINT_LIBRARY")
-        folder = tempfile.TemporaryDirectory(prefix="amdahl-hooks-")
-        self.addCleanup(folder.cleanup)
-        self.folder, self.uri = folder.name, folder.name + "/run"
-
+class Case(LibraryCase):
     def open(self, **options) -> checkpoint.Checkpointer:
-        opened = checkpoint.Checkpointer(self.uri, keepLast=100, **options)
-        self.addCleanup(opened.close)
-        return opened
+        return super().open(keepLast=100, **options)
 
     def stop_at(self, step: int):
         """The launcher asks to stop once so many steps were asked about."""

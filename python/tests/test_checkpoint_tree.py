@@ -10,18 +10,7 @@ import unittest
 sys.path.insert(0, str(pathlib.Path(__file__).resolve().parents[1]))
 
 from amdahl.checkpoint import tree  # noqa: E402
-
-
-def equal(a: object, b: object) -> bool:
-    """The same types and values, nan equal to nan."""
-    if isinstance(a, dict):
-        return (isinstance(b, dict) and a.keys() == b.keys()
-                and all(equal(a[key], b[key]) for key in a))
-    if isinstance(a, (list, tuple)):
-        return type(a) is type(b) and len(a) == len(b) and all(map(equal, a, b))
-    if isinstance(a, float) and math.isnan(a):
-        return isinstance(b, float) and math.isnan(b)
-    return type(a) is type(b) and a == b
+from states import equal  # noqa: E402
 
 
 class Trees(unittest.TestCase):

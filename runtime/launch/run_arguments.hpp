@@ -1,8 +1,9 @@
 // What follows `amdahl-launch run`: variables for the trainer, then its command.
 //
 // Variables stand among the arguments since that is where they cost an API server least. A node
-// fills in $(NAME) of the command from `env` alone, so those given here are filled in here. Pure.
-// Failure: none; an argument that is not ours begins the command.
+// fills in $(NAME) of the command from `env` alone, so those given here are filled in here; it has
+// made $(NAME) of $$(NAME) by then, so these names cannot be escaped. Pure. Failure: none; an
+// argument that is not ours begins the command.
 #pragma once
 
 #include <string>

@@ -13,32 +13,15 @@ from pathlib import Path
 
 sys.path.insert(0, str(Path(__file__).resolve().parent))
 
-from job_case import HERE, PYTHON, ROOT, Job, JobCase, has_torch  # noqa: E402
+from checkpoint_case import CheckpointCase  # noqa: E402
+from job_case import HERE, ROOT, Job  # noqa: E402
 from test_torchrun import process_of_rank  # noqa: E402
 
 STEPS = 120
 KILL_AT = 40  # of kill_after_save.py
-LIBRARY = os.environ.get("AMDAHL_CHECKPOINT_LIBRARY", "")
-# The library of a build with sanitizers needs their runtime before anything else.
-SANITIZER = os.environ.get("AMDAHL_SANITIZER_RUNTIME", "")
 
 
-@unittest.skipUnless(has_torch(), f"{PYTHON} has no torch: tools/setup installs it")
-@unittest.skipUnless(LIBRARY, "AMDAHL_CHECKPOINT_LIBRARY names no library: run it by ctest")
-class Checkpoints(JobCase):
-    example = "local-checkpoints.yaml"
-
-    @classmethod
-    def setUpClass(cls):
-        super().setUpClass()
-        cls.edits = {"/path/to/libamdahl-checkpoint.so": LIBRARY}
-        if SANITIZER:  # for Python alone: amdahl-launch has its own
-            python = cls.home.path / "python3"
-            python.write_text(f"#!/bin/sh\nexport LD_PRELOAD={SANITIZER}\n"
-                              f"export ASAN_OPTIONS=detect_leaks=0\nexec {PYTHON} \"$@\"\n")
-            python.chmod(0o755)
-            cls.edits[f"command: [{PYTHON},"] = f"command: [{python},"
-
+class Checkpoints(CheckpointCase):
     def listed(self, job: Job) -> list[dict]:
         done = self.home.run("checkpoint", "ls", str(job.checkpoints), "-o", "json")
         return json.loads(done.stdout)

@@ -1,18 +1,15 @@
 """Checkpoints that are damaged while a job is paused: what it goes on from, or that it waits."""
 
-import os
 import sys
 import unittest
 from pathlib import Path
 
 sys.path.insert(0, str(Path(__file__).resolve().parent))
 
-from job_case import PYTHON, Job, JobCase, has_torch  # noqa: E402
+from checkpoint_case import CheckpointCase  # noqa: E402
+from job_case import Job  # noqa: E402
 
 STEPS = 80
-LIBRARY = os.environ.get("AMDAHL_CHECKPOINT_LIBRARY", "")
-# The library of a build with sanitizers needs their runtime before anything else.
-SANITIZER = os.environ.get("AMDAHL_SANITIZER_RUNTIME", "")
 
 
 def flip_a_bit(file: Path) -> None:
@@ -21,22 +18,7 @@ def flip_a_bit(file: Path) -> None:
     file.write_bytes(content)
 
 
-@unittest.skipUnless(has_torch(), f"{PYTHON} has no torch: tools/setup installs it")
-@unittest.skipUnless(LIBRARY, "AMDAHL_CHECKPOINT_LIBRARY names no library: run it by ctest")
-class ResumeVerified(JobCase):
-    example = "local-checkpoints.yaml"
-
-    @classmethod
-    def setUpClass(cls):
-        super().setUpClass()
-        cls.edits = {"/path/to/libamdahl-checkpoint.so": LIBRARY}
-        if SANITIZER:  # for Python alone: amdahl-launch has its own
-            python = cls.home.path / "python3"
-            python.write_text(f"#!/bin/sh\nexport LD_PRELOAD={SANITIZER}\n"
-                              f"export ASAN_OPTIONS=detect_leaks=0\nexec {PYTHON} \"$@\"\n")
-            python.chmod(0o755)
-            cls.edits[f"command: [{PYTHON},"] = f"command: [{python},"
-
+class ResumeVerified(CheckpointCase):
     def paused(self, name: str) -> tuple[Job, list[Path]]:
         """A job that was paused beyond its second checkpoint, and its manifests, oldest first."""
         job = self.start(name, STEPS, step_seconds=0.2)
