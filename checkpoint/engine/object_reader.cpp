@@ -9,21 +9,22 @@
 #include "kernels/crc32c.hpp"
 
 namespace amdahl::checkpoint {
+namespace {
 
-std::vector<std::byte> BufferPool::take(std::size_t bytes) {
-  std::vector<std::byte> buffer;
-  {
-    const std::scoped_lock lock(mutex_);
-    if (!free_.empty()) {
-      buffer = std::move(free_.back());
-      free_.pop_back();
-    }
-  }
-  if (buffer.size() < bytes) buffer.resize(bytes);
+// A shorter piece is not worth going around the caches for.
+constexpr std::size_t kStreamedPieceMin = 16U << 10U;
+
+}  // namespace
+
+Scratch BufferPool::take() {
+  const std::scoped_lock lock(mutex_);
+  if (free_.empty()) return {};
+  Scratch buffer = std::move(free_.back());
+  free_.pop_back();
   return buffer;
 }
 
-void BufferPool::give_back(std::vector<std::byte> buffer) {
+void BufferPool::give_back(Scratch buffer) {
   const std::scoped_lock lock(mutex_);
   free_.push_back(std::move(buffer));
 }
@@ -32,8 +33,12 @@ ObjectReader::ObjectReader(std::string name, ChunkSums sums, std::vector<Wanted>
     : name_(std::move(name)), sums_(std::move(sums)), wanted_(std::move(wanted)) {
   std::erase_if(wanted_, [](const Wanted& one) { return one.bytes == 0; });
   std::ranges::sort(wanted_, {}, &Wanted::begin);
-  for (const Wanted& one : wanted_)
+  std::size_t bytes = 0;
+  for (const Wanted& one : wanted_) {
     AMDAHL_CHECK(one.begin >= 0 && one.bytes > 0 && one.end() <= sums_.bytes);
+    bytes += static_cast<std::size_t>(one.bytes);
+  }
+  streams_ = bytes >= kernels::kStreamingBytesMin;
   cut_into_units();
 }
 
@@ -64,50 +69,102 @@ void ObjectReader::cut_into_units() {
   }
 }
 
-Result<void> ObjectReader::check(const Unit& unit, kernels::Bytes bytes) const {
-  const auto chunk_bytes = static_cast<std::size_t>(sums_.chunk_bytes);
-  for (std::int64_t chunk = unit.first_chunk; chunk < unit.end_chunk; ++chunk) {
-    const auto at = static_cast<std::size_t>(chunk - unit.first_chunk) * chunk_bytes;
-    const kernels::Bytes one = bytes.subspan(at, std::min(chunk_bytes, bytes.size() - at));
-    if (kernels::crc32c(one) == sums_.crc32c[static_cast<std::size_t>(chunk)]) continue;
-    Verifier verifier(name_, sums_, unit.first_chunk);  // for its words
-    verifier.add(bytes);
-    return verifier.finish_range();
+// Takes the bytes of a unit in their order: each to where it is wanted, and into the sum of its
+// chunk.
+class UnitReader {
+ public:
+  UnitReader(const ObjectReader& object, const ObjectReader::Unit& unit)
+      : object_(object),
+        at_(unit.first_chunk * object.sums_.chunk_bytes),
+        first_(unit.first_wanted),
+        chunk_(unit.first_chunk) {}
+
+  void take(Bytes piece) {
+    while (!piece.empty()) {
+      const Bytes part = piece.first(up_to_next_change(piece.size()));
+      copy_and_sum(part);
+      at_ += static_cast<std::int64_t>(part.size());
+      piece = piece.subspan(part.size());
+      if (at_ == chunk_end()) close_chunk();
+    }
   }
-  return {};
-}
+
+  // The words of a verifier, which would have found the same.
+  Result<void> finish() const {
+    if (bad_chunks_ == 0) return {};
+    return bad_chunk(object_.name_, object_.sums_, first_bad_, bad_chunks_);
+  }
+
+ private:
+  std::int64_t chunk_end() const {
+    return std::min((chunk_ + 1) * object_.sums_.chunk_bytes, object_.sums_.bytes);
+  }
+
+  // How far the same stretches want what comes, within a chunk; `here_` has those stretches.
+  std::size_t up_to_next_change(std::size_t bytes) {
+    std::int64_t end = std::min(at_ + static_cast<std::int64_t>(bytes), chunk_end());
+    const auto& wanted = object_.wanted_;
+    while (first_ < wanted.size() && wanted[first_].end() <= at_) ++first_;
+    here_.clear();
+    for (std::size_t i = first_; i < wanted.size(); ++i) {
+      if (wanted[i].begin > at_) {
+        end = std::min(end, wanted[i].begin);
+        break;
+      }
+      if (wanted[i].end() <= at_) continue;
+      end = std::min(end, wanted[i].end());
+      here_.push_back(wanted[i].to + (at_ - wanted[i].begin));
+    }
+    return static_cast<std::size_t>(end - at_);
+  }
+
+  void copy_and_sum(Bytes part) {
+    if (!object_.sums_.sha256.empty()) sha256_.add(part);
+    if (here_.empty()) {
+      crc_ = kernels::crc32c(part, crc_);
+      return;
+    }
+    const kernels::Row& row = kernels::active_row();
+    const bool streams = object_.streams_ && part.size() >= kStreamedPieceMin;
+    crc_ = (streams ? row.stream_crc32c : row.copy_crc32c)(
+        crc_, kernels::raw(kernels::MutableBytes(here_[0], part.size())), kernels::raw(part),
+        part.size());
+    for (std::size_t i = 1; i < here_.size(); ++i) std::memcpy(here_[i], part.data(), part.size());
+  }
+
+  void close_chunk() {
+    const auto index = static_cast<std::size_t>(chunk_);
+    const ChunkSums& sums = object_.sums_;
+    bool same = crc_ == sums.crc32c[index];
+    if (!sums.sha256.empty()) same &= sha256_.finish() == sums.sha256[index];
+    if (!same && bad_chunks_++ == 0) first_bad_ = chunk_;
+    crc_ = 0;
+    ++chunk_;
+  }
+
+  const ObjectReader& object_;
+  std::int64_t at_;
+  std::size_t first_;  // stretches before it have ended
+  std::int64_t chunk_;
+  std::vector<std::byte*> here_;  // where the next bytes go
+  std::uint32_t crc_ = 0;
+  Sha256 sha256_;
+  std::int64_t bad_chunks_ = 0;
+  std::int64_t first_bad_ = 0;
+};
 
 Result<void> ObjectReader::read(Store& store, const Unit& unit, BufferPool& buffers,
                                 const StoreCall& call) const {
   const std::int64_t begin = unit.first_chunk * sums_.chunk_bytes;
   const std::int64_t end = std::min(unit.end_chunk * sums_.chunk_bytes, sums_.bytes);
-  const auto size = static_cast<std::size_t>(end - begin);
-  const auto rest = std::span(wanted_).subspan(unit.first_wanted);
-  const auto touches = [&](const Wanted& one) { return one.begin < end && one.end() > begin; };
-  const auto after =
-      std::ranges::find_if(rest, [&](const Wanted& one) { return one.begin >= end; });
-  const auto here = rest.first(static_cast<std::size_t>(after - rest.begin()));
-  if (here.size() == 1 && here[0].begin <= begin && here[0].end() >= end) {
-    const std::span<std::byte> to(here[0].to + (begin - here[0].begin), size);
-    TRY(store.read(name_, begin, to, call));
-    return check(unit, to);
-  }
-  std::vector<std::byte> buffer = buffers.take(size);
-  const auto fill = [&]() -> Result<void> {
-    TRY(store.read(name_, begin, std::span(buffer).first(size), call));
-    TRY(check(unit, std::span(buffer).first(size)));
-    for (const Wanted& one : here) {
-      if (!touches(one)) continue;
-      const std::int64_t from = std::max(one.begin, begin);
-      const std::int64_t to = std::min(one.end(), end);
-      std::memcpy(one.to + (from - one.begin), buffer.data() + (from - begin),
-                  static_cast<std::size_t>(to - from));
-    }
-    return {};
-  };
-  Result<void> filled = fill();
+  UnitReader reader(*this, unit);
+  Scratch buffer = buffers.take();
+  auto done = store.read_through(
+      name_, {.begin = begin, .bytes = end - begin}, buffer,
+      [&](Bytes piece) { reader.take(piece); }, call);
   buffers.give_back(std::move(buffer));
-  return filled;
+  TRY(std::move(done));
+  return reader.finish();
 }
 
 }  // namespace amdahl::checkpoint

@@ -1,8 +1,9 @@
 // Reads stretches of one stored object into places in memory; every chunk they touch is checked.
 //
-// Large stretches are read to where they belong, the rest by way of a buffer. Thread: any; one call
-// uses one thread. Failure: kCorrupt names the object and the chunk, and what was written to memory
-// is then not to be used; else what the store says.
+// Bytes come piece by piece through a small buffer, and are copied and summed in one pass while
+// they are in the processor's cache. Where a receipt has SHA-256, as under a signature, it is
+// checked too. Thread: any; one call uses one thread. Failure: kCorrupt names the object and the
+// chunk, and what was written to memory is then not to be used; else what the store says.
 #pragma once
 
 #include <cstdint>
@@ -27,15 +28,15 @@ struct Wanted {
   std::int64_t end() const { return begin + bytes; }
 };
 
-// Buffers that threads share one after another, so that their pages are touched once.
+// Buffers that threads share one after another.
 class BufferPool {
  public:
-  std::vector<std::byte> take(std::size_t bytes);
-  void give_back(std::vector<std::byte> buffer);
+  Scratch take();
+  void give_back(Scratch buffer);
 
  private:
   std::mutex mutex_;
-  std::vector<std::vector<std::byte>> free_;
+  std::vector<Scratch> free_;
 };
 
 class ObjectReader {
@@ -54,12 +55,13 @@ class ObjectReader {
                     const StoreCall& call) const;
 
  private:
+  friend class UnitReader;
   void cut_into_units();
-  Result<void> check(const Unit& unit, kernels::Bytes bytes) const;
 
   std::string name_;
   ChunkSums sums_;
   std::vector<Wanted> wanted_;  // by begin
+  bool streams_ = false;        // so much that it should not push other things out of the caches
   std::vector<Unit> units_;
 };
 

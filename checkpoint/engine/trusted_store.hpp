@@ -29,6 +29,8 @@ class TrustedStore final : public Store {
   }
   Result<void> read(std::string_view name, std::int64_t begin, std::span<std::byte> into,
                     const StoreCall& call) override;
+  Result<void> read_through(std::string_view name, StoreRange range, Scratch& scratch,
+                            const TakePiece& take, const StoreCall& call) override;
   Result<ListPage> list(std::string_view prefix, std::string_view next,
                         const StoreCall& call) override {
     return within_->list(prefix, next, call);

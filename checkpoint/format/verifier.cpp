@@ -12,7 +12,23 @@ ChunkDigests digests_of(const ChunkSums& sums) {
   return sums.sha256.empty() ? ChunkDigests::kCrc32c : ChunkDigests::kCrc32cAndSha256;
 }
 
+std::unexpected<Error> bad_text(const std::string& object, const BadChunk& first,
+                                std::int64_t count, std::size_t chunks) {
+  return fail(Errc::kCorrupt, "{}: chunk {} (bytes {} to {}) {}; {} of {} chunks are bad", object,
+              first.index, first.begin, first.end, first.missing ? "is missing" : "is damaged",
+              count, chunks);
+}
+
 }  // namespace
+
+std::unexpected<Error> bad_chunk(const std::string& object, const ChunkSums& expected,
+                                 std::int64_t first, std::int64_t count) {
+  return bad_text(object,
+                  {.index = first,
+                   .begin = first * expected.chunk_bytes,
+                   .end = std::min((first + 1) * expected.chunk_bytes, expected.bytes)},
+                  count, expected.crc32c.size());
+}
 
 Verifier::Verifier(std::string object, ChunkSums expected, std::int64_t first_chunk)
     : object_(std::move(object)),
@@ -74,12 +90,7 @@ Result<void> Verifier::finish_range() {
 }
 
 Result<void> Verifier::verdict() const {
-  if (bad_count_ > 0) {
-    const BadChunk& first = bad_.front();
-    return fail(Errc::kCorrupt, "{}: chunk {} (bytes {} to {}) {}; {} of {} chunks are bad",
-                object_, first.index, first.begin, first.end,
-                first.missing ? "is missing" : "is damaged", bad_count_, expected_.crc32c.size());
-  }
+  if (bad_count_ > 0) return bad_text(object_, bad_.front(), bad_count_, expected_.crc32c.size());
   if (surplus_ > 0)
     return fail(Errc::kCorrupt, "{}: {} bytes after its end at {}", object_, surplus_,
                 expected_.bytes);

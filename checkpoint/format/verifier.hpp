@@ -26,6 +26,10 @@ struct BadChunk {
   bool operator==(const BadChunk&) const = default;
 };
 
+// What is said of an object some of whose chunks, from `first` on, are damaged.
+std::unexpected<Error> bad_chunk(const std::string& object, const ChunkSums& expected,
+                                 std::int64_t first, std::int64_t count);
+
 class Verifier {
  public:
   // `first_chunk`: where the bytes begin, for a reader of a range; it need not read to the end.

@@ -116,31 +116,57 @@ Result<std::int64_t> FileStore::size(std::string_view name, const StoreCall& cal
   return status.bytes;
 }
 
-Result<void> FileStore::read(std::string_view name, std::int64_t begin, std::span<std::byte> into,
-                             const StoreCall& call) {
-  TRY(const Place place, find(name, IfAbsent::kFail));
+// A file that has the range; kCorrupt when it is shorter.
+Result<FileStore::Readable> FileStore::open_range(std::string_view name, StoreRange range) {
+  TRY(Place place, find(name, IfAbsent::kFail));
   // Without O_NONBLOCK a pipe of that name would be waited for.
-  const OpenFile file(calls_, uninterrupted([&] {
-                        return calls_.open(place.directory.get(), place.leaf.c_str(),
-                                           O_RDONLY | O_NOFOLLOW | O_NONBLOCK);
-                      }));
+  OpenFile file(calls_, uninterrupted([&] {
+                  return calls_.open(place.directory.get(), place.leaf.c_str(),
+                                     O_RDONLY | O_NOFOLLOW | O_NONBLOCK);
+                }));
   if (!file) return file_error(file.get(), "read", place.path);
   FileStatus status;
   const int known = calls_.status(file.get(), status);
   if (known < 0) return file_error(known, "read", place.path);
   if (!status.regular) return not_there("read", place.path);
-  const auto wanted = static_cast<std::int64_t>(into.size());
-  if (begin < 0 || begin > status.bytes || status.bytes - begin < wanted)
+  if (range.begin < 0 || range.begin > status.bytes || status.bytes - range.begin < range.bytes)
     return fail(Errc::kCorrupt, "read {}: it ends at byte {}, before byte {}", place.path,
-                status.bytes, begin + wanted);
+                status.bytes, range.begin + range.bytes);
+  return Readable{.file = std::move(file), .path = std::move(place.path)};
+}
+
+Result<std::size_t> FileStore::read_some(const Readable& from, std::int64_t begin,
+                                         std::span<std::byte> into, const StoreCall& call) {
+  TRY(check_going(clock_, call));
+  const ssize_t got = uninterrupted([&] { return calls_.read(from.file.get(), into, begin); });
+  if (got < 0) return file_error(got, "read", from.path);
+  if (got == 0) return fail(Errc::kCorrupt, "read {}: it was cut to {} bytes", from.path, begin);
+  return static_cast<std::size_t>(got);
+}
+
+Result<void> FileStore::read(std::string_view name, std::int64_t begin, std::span<std::byte> into,
+                             const StoreCall& call) {
+  TRY(const Readable from,
+      open_range(name, {.begin = begin, .bytes = static_cast<std::int64_t>(into.size())}));
   while (!into.empty()) {
-    TRY(check_going(clock_, call));
     const auto part = into.first(std::min(into.size(), kReadBytesMax));
-    const ssize_t got = uninterrupted([&] { return calls_.read(file.get(), part, begin); });
-    if (got < 0) return file_error(got, "read", place.path);
-    if (got == 0) return fail(Errc::kCorrupt, "read {}: it was cut to {} bytes", place.path, begin);
-    into = into.subspan(static_cast<std::size_t>(got));
-    begin += got;
+    TRY(const std::size_t got, read_some(from, begin, part, call));
+    into = into.subspan(got);
+    begin += static_cast<std::int64_t>(got);
+  }
+  return {};
+}
+
+Result<void> FileStore::read_through(std::string_view name, StoreRange range, Scratch& scratch,
+                                     const TakePiece& take, const StoreCall& call) {
+  TRY(const Readable from, open_range(name, range));
+  if (scratch.size() < kPieceBytes) scratch.resize(kPieceBytes);
+  const std::int64_t end = range.begin + range.bytes;
+  for (std::int64_t at = range.begin; at < end;) {
+    const auto part = std::min(kPieceBytes, static_cast<std::size_t>(end - at));
+    TRY(const std::size_t got, read_some(from, at, std::span(scratch).first(part), call));
+    take(Bytes(scratch).first(got));
+    at += static_cast<std::int64_t>(got);
   }
   return {};
 }

@@ -2,6 +2,15 @@
 
 namespace amdahl::checkpoint {
 
+Result<void> Store::read_through(std::string_view name, StoreRange range, Scratch& scratch,
+                                 const TakePiece& take, const StoreCall& call) {
+  const auto bytes = static_cast<std::size_t>(range.bytes);
+  if (scratch.size() < bytes) scratch.resize(bytes);
+  TRY(read(name, range.begin, std::span(scratch).first(bytes), call));
+  take(Bytes(scratch).first(bytes));
+  return {};
+}
+
 Result<std::string> read_whole(Store& store, std::string_view name, std::size_t bytes_max,
                                const StoreCall& call) {
   TRY(const std::int64_t bytes, store.size(name, call));

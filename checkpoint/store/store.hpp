@@ -11,6 +11,7 @@
 #pragma once
 
 #include <cstdint>
+#include <functional>
 #include <span>
 #include <stop_token>
 #include <string>
@@ -42,6 +43,14 @@ struct ListPage {
   std::string next = {};  // to go on with; empty: that was the last page
 };
 
+struct StoreRange {
+  std::int64_t begin = 0;
+  std::int64_t bytes = 0;
+};
+// Memory that a reader keeps from one call to the next, so that its pages are touched once.
+using Scratch = std::vector<std::byte>;
+using TakePiece = std::function<void(Bytes piece)>;
+
 class Store {
  public:
   virtual ~Store() = default;
@@ -55,6 +64,10 @@ class Store {
   // Fills `into` from `begin`; an object that ends before is kCorrupt. kNotFound.
   virtual Result<void> read(std::string_view name, std::int64_t begin, std::span<std::byte> into,
                             const StoreCall& call) = 0;
+  // The same bytes in pieces, in their order; each lies in `scratch` until the next. A store for
+  // which every piece would be a request gives all of them as one.
+  virtual Result<void> read_through(std::string_view name, StoreRange range, Scratch& scratch,
+                                    const TakePiece& take, const StoreCall& call);
   // Objects whose names begin with `prefix`, foreign ones too, in any order. `next` is that of the
   // page before, or empty.
   virtual Result<ListPage> list(std::string_view prefix, std::string_view next,
