@@ -121,6 +121,8 @@ void AgentRank::run(const std::stop_token& stop) {
     if (world_.orphans.wait_for_older(options_.id, options_.engine.who.attempt, stop))
       finish(job, stop);
     job = {};
+    writer_.clean_up(
+        {.deadline = world_.clock.monotonic() + options_.engine.save_deadline, .stop = stop});
     {
       const std::scoped_lock lock(mutex_);
       working_ = false;

@@ -127,6 +127,10 @@ int amdahl_ckpt_wait(amdahl_ckpt* handle, int64_t patience_ms) {
   return status_of([&] { return handle->session->wait(std::chrono::milliseconds(patience_ms)); });
 }
 
+int amdahl_ckpt_settle(amdahl_ckpt* handle, int64_t patience_ms) {
+  return status_of([&] { return handle->session->settle(std::chrono::milliseconds(patience_ms)); });
+}
+
 char* amdahl_ckpt_status(amdahl_ckpt* handle) {
   return text_of([&]() -> Result<std::string> { return handle->session->status(); });
 }
@@ -138,7 +142,7 @@ char* amdahl_ckpt_open_step(amdahl_ckpt* handle, int64_t step, int64_t before) {
 int amdahl_ckpt_load(amdahl_ckpt* handle, const char* wanted_json, void* const* tensors,
                      size_t count) {
   return status_of([&] {
-    return handle->session->load(wanted_json,
+    return handle->session->load(or_empty(wanted_json),
                                  {reinterpret_cast<std::byte* const*>(tensors), count});
   });
 }

@@ -24,8 +24,8 @@ void amdahl_ckpt_free(char* text);
 
 /* Options: session_options.hpp has their names. Nothing is written before the first save. */
 amdahl_ckpt* amdahl_ckpt_open(const char* options_json);
-/* Stops what is under way and waits for that; amdahl_ckpt_wait() first, to keep it. What a
- * checkpoint agent was given it writes in any case. */
+/* Stops what is under way and waits for that; amdahl_ckpt_settle() first, to have it finished. What
+ * a checkpoint agent was given it writes in any case. */
 void amdahl_ckpt_close(amdahl_ckpt* handle);
 
 /* The tensors of the saves that follow:
@@ -42,13 +42,15 @@ typedef struct amdahl_ckpt_save_request {
 } amdahl_ckpt_save_request;
 /* Returns when all tensors are copied; "throttled": there was no room, and nothing was saved. */
 int amdahl_ckpt_save(amdahl_ckpt* handle, const amdahl_ckpt_save_request* request);
-int amdahl_ckpt_wait(amdahl_ckpt* handle, int64_t patience_ms);
+int amdahl_ckpt_wait(amdahl_ckpt* handle, int64_t patience_ms);   /* until all is committed */
+int amdahl_ckpt_settle(amdahl_ckpt* handle, int64_t patience_ms); /* and what it replaced is gone */
 char* amdahl_ckpt_status(amdahl_ckpt* handle);
 
 /* Opens a step, or with -1 the newest before `before` (-1: of all) whose records are sound; "null"
  * when there is none. Gives step, state, rankState, metrics, tensors, passedOver. */
 char* amdahl_ckpt_open_step(amdahl_ckpt* handle, int64_t step, int64_t before);
-/* Reads [{"name":..,"dtype":..,"shape":[..],"offset":[..]}, ..] of the step that is open. */
+/* Reads [{"name":..,"dtype":..,"shape":[..],"offset":[..]}, ..] of the step that is open. NULL: all
+ * tensors, whole, in the order of amdahl_ckpt_open_step(), but those whose address is NULL. */
 int amdahl_ckpt_load(amdahl_ckpt* handle, const char* wanted_json, void* const* tensors,
                      size_t count);
 

@@ -186,14 +186,24 @@ Result<void> Engine::save(const SaveRequest& request) {
 }
 
 Result<void> Engine::wait(std::chrono::nanoseconds patience) {
+  return wait_for(patience, false);
+}
+
+Result<void> Engine::settle(std::chrono::nanoseconds patience) {
+  return wait_for(patience, true);
+}
+
+Result<void> Engine::wait_for(std::chrono::nanoseconds patience, bool cleaned) {
   std::unique_lock lock(mutex_);
   const auto under_way = [&] {
     const auto handed =
         std::ranges::count_if(handed_, [](const auto& entry) { return !entry.second.done; });
     return queue_.size() + (working_ ? 1 : 0) + static_cast<std::size_t>(handed);
   };
-  if (!changed_.wait_for(lock, patience, [&] { return under_way() == 0; }))
-    return fail(Errc::kTimeout, "wait: {} saves are still under way", under_way());
+  const auto over = [&] { return under_way() == 0 && !(cleaned && cleaning_); };
+  if (!changed_.wait_for(lock, patience, over))
+    return fail(Errc::kTimeout, "wait: {} saves are still under way{}", under_way(),
+                cleaning_ ? ", and old checkpoints are being removed" : "");
   if (newest_error_) return std::unexpected<Error>(*newest_error_);
   return {};
 }

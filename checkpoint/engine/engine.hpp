@@ -63,8 +63,10 @@ class Engine {
   // that no name is used for other bytes. kThrottled: earlier snapshots are still being written,
   // this one was skipped. kTooLarge: the arena is too small; the text has the bytes needed.
   Result<void> save(const SaveRequest& request);
-  // Until all saves so far have ended. The error of the newest, if it failed; kTimeout.
+  // Until all saves so far are committed. The error of the newest, if it failed; kTimeout.
   Result<void> wait(std::chrono::nanoseconds patience);
+  // And until what they replaced is gone. What an agent committed it cleans up after by itself.
+  Result<void> settle(std::chrono::nanoseconds patience);
   EngineStatus status() const;
   const EngineOptions& options() const { return options_; }
 
@@ -102,6 +104,7 @@ class Engine {
   void use_arena(Arena arena);
   static Result<SnapshotRecord> completed(SnapshotRecord record, const Job& job);
 
+  Result<void> wait_for(std::chrono::nanoseconds patience, bool cleaned);
   void run(const std::stop_token& stop);
   Result<NamedBlobs> write(const JobPtr& job, const std::stop_token& stop);
   void finished(const Job& job, const Result<NamedBlobs>& done);
@@ -138,6 +141,7 @@ class Engine {
   std::map<std::int64_t, Handed> handed_;  // to the agent, by step
   bool with_agent_ = false;
   bool working_ = false;
+  bool cleaning_ = false;
   std::optional<Error> newest_error_;
   Confirmed confirmed_;
   FrozenTensors frozen_;

@@ -27,6 +27,13 @@ void Engine::run(const std::stop_token& stop) {
     {
       const std::scoped_lock lock(mutex_);
       working_ = false;
+      cleaning_ = true;
+    }
+    changed_.notify_all();
+    writer_.clean_up({.deadline = clock_.monotonic() + options_.save_deadline, .stop = stop});
+    {
+      const std::scoped_lock lock(mutex_);
+      cleaning_ = false;
     }
     changed_.notify_all();
   }

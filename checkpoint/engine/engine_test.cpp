@@ -66,7 +66,7 @@ TEST_CASE("Engine's snapshot is of the moment of the call") {
   const auto pointers = state.pointers();
   check_ok(engine->save(test::request_of(state, 7, pointers)));
   for (std::string& bytes : state.bytes) std::ranges::fill(bytes, 'x');
-  check_ok(engine->wait(std::chrono::minutes(1)));
+  check_ok(engine->settle(std::chrono::minutes(1)));
   CHECK(world.newest(7) == test::expected_at(7));
 }
 
@@ -140,7 +140,7 @@ TEST_CASE("Engine stores frozen tensors once, also after a restart") {
   state.bytes[3][17] = static_cast<char>(state.bytes[3][17] ^ 1);
   const auto pointers = state.pointers();
   check_ok(engine->save(test::request_of(state, 5, pointers)));
-  check_ok(engine->wait(std::chrono::minutes(1)));
+  check_ok(engine->settle(std::chrono::minutes(1)));
   CHECK(world.newest(5).at("rank0.frozen") == state.bytes[3]);
   CHECK(blobs() == 2);
 }
@@ -156,7 +156,7 @@ TEST_CASE("Engine of several ranks commits what all of them wrote") {
       const auto pointers = state.pointers();
       check_ok(engine->save(test::request_of(state, step, pointers)));
     }
-    for (auto& engine : ranks) check_ok(engine->wait(std::chrono::minutes(1)));
+    for (auto& engine : ranks) check_ok(engine->settle(std::chrono::minutes(1)));
     CHECK(world.newest(step) == test::expected_at(step, 3));
   }
 }
@@ -226,7 +226,7 @@ TEST_CASE("Engine finds tensors that do not change, and that change after all") 
     if (step == 6) large[5'000'000] = 'b';
     small[0] = static_cast<char>('0' + step);
     check_ok(engine->save({.step = step, .specs = specs, .tensors = pointers}));
-    check_ok(engine->wait(std::chrono::minutes(1)));
+    check_ok(engine->settle(std::chrono::minutes(1)));
     uploaded.push_back(engine->status().last.uploaded_bytes);
     const auto loaded = test::load_all(world.store, *fetch_chain(world.store, step, {}));
     CHECK((loaded->at("large") == large && loaded->at("small") == small));

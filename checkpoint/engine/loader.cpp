@@ -7,6 +7,7 @@
 #include "checkpoint/engine/boxes.hpp"
 #include "checkpoint/engine/planes_codec.hpp"
 #include "checkpoint/engine/workers.hpp"
+#include "checkpoint/format/canonical_text.hpp"
 #include "checkpoint/format/strict_json.hpp"
 #include "kernels/delta.hpp"
 
@@ -61,15 +62,16 @@ void for_each_stretch(const TensorRecord& record, const TensorWanted& wanted, co
 }  // namespace
 
 std::vector<TensorInfo> tensors_of(const Checkpoint& checkpoint) {
-  std::map<std::string, TensorInfo> all;
+  std::vector<const TensorRecord*> records;
   for (const ReadReceipt& read : checkpoint.receipts)
-    for (const TensorRecord& tensor : read.receipt.tensors)
-      all.try_emplace(
-          tensor.name,
-          TensorInfo{.name = tensor.name, .dtype = tensor.dtype, .shape = whole_shape(tensor)});
+    for (const TensorRecord& tensor : read.receipt.tensors) records.push_back(&tensor);
+  std::ranges::sort(records, {},
+                    [](const TensorRecord* record) -> const std::string& { return record->name; });
   std::vector<TensorInfo> list;
-  list.reserve(all.size());
-  for (auto& [name, info] : all) list.push_back(std::move(info));
+  list.reserve(records.size());
+  for (const TensorRecord* record : records)
+    if (list.empty() || list.back().name != record->name)
+      list.push_back({.name = record->name, .dtype = record->dtype, .shape = whole_shape(*record)});
   return list;
 }
 
@@ -151,7 +153,9 @@ Result<void> Loader::read_objects(Plan plan, const StoreCall& call) {
   std::size_t i = 0;
   for (const auto& [index, wanted] : plan.plain) {
     const Receipt& receipt = chain_[0].receipts[index.rank].receipt;
-    TRY(const Header header, read_header(headers[i++], receipt.objects[index.object].bytes));
+    const std::vector<std::byte>& found = headers[i++];
+    if (has_header_of(found, receipt, index.object)) continue;
+    TRY(const Header header, read_header(found, receipt.objects[index.object].bytes));
     TRY(check_header(receipt, index.object, header));
   }
   return {};

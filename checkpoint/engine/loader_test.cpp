@@ -31,7 +31,7 @@ void save_ranks(Saved& saved, const std::vector<test::TestState>& ranks, std::in
     REQUIRE(engines[rank]->save(test::request_of(ranks[rank], step, pointers)).has_value());
   }
   for (auto& engine : engines) {
-    const auto done = engine->wait(std::chrono::minutes(1));
+    const auto done = engine->settle(std::chrono::minutes(1));
     INFO((done ? "" : done.error().context));
     REQUIRE(done.has_value());
   }

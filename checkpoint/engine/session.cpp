@@ -12,6 +12,7 @@
 #include "checkpoint/engine/scrub.hpp"
 #include "checkpoint/engine/tensor_fields.hpp"
 #include "checkpoint/engine/trusted_store.hpp"
+#include "checkpoint/format/canonical_text.hpp"
 #include "checkpoint/format/tree_fields.hpp"
 #include "checkpoint/store/open_store.hpp"
 
@@ -52,6 +53,27 @@ Json checkpoint_json(const Manifest& manifest) {
           {"bytes", manifest.bytes},
           {"worldSize", manifest.receipts.size()},
           {"metrics", manifest.metrics}};
+}
+
+// An object of JSON with more members. Thousands of tensors are written without a tree.
+void add_member(std::string& object, std::string_view name, const Json& value) {
+  object.back() = ',';
+  object.append("\"").append(name).append("\":");
+  append_json(object, value);
+  object += '}';
+}
+void add_tensors(std::string& object, const std::vector<TensorInfo>& tensors) {
+  object.back() = ',';
+  object += "\"tensors\":[";
+  for (const TensorInfo& info : tensors) {
+    object += object.back() == '[' ? "{\"dtype\":\"" : ",{\"dtype\":\"";
+    object.append(enum_name(info.dtype)).append("\",\"name\":");
+    if (!append_plain_text(object, info.name)) append_json(object, Json(info.name));
+    object += ",\"shape\":";
+    append_list(object, info.shape);
+    object += '}';
+  }
+  object += "]}";
 }
 
 }  // namespace
@@ -108,12 +130,16 @@ Result<void> Session::wait(std::chrono::nanoseconds patience) {
   return engine_ ? engine_->wait(patience) : Result<void>();
 }
 
+Result<void> Session::settle(std::chrono::nanoseconds patience) {
+  return engine_ ? engine_->settle(patience) : Result<void>();
+}
+
 std::string Session::status() const {
   return dump_json(to_json(engine_ ? engine_->status() : EngineStatus{}));
 }
 
 Result<std::string> Session::open_step(std::int64_t step, std::int64_t before) {
-  settle();
+  await_earlier_process();
   Newest newest;
   if (step >= 0) {
     TRY(newest.chain, fetch_chain(*store_, step, call()));
@@ -127,21 +153,39 @@ Result<std::string> Session::open_step(std::int64_t step, std::int64_t before) {
     return fail(Errc::kCorrupt, "no checkpoint can be used; the newest: {}",
                 newest.passed_over[0].why);
   const Checkpoint& checkpoint = opened_[0];
+  opened_tensors_ = tensors_of(checkpoint);
   Json json = checkpoint_json(checkpoint.manifest.manifest);
-  json["state"] = checkpoint.receipts[0].receipt.state;
+  json["passedOver"] = passed_over_json(newest.passed_over);
+  std::string text = dump_json(json);
+  add_member(text, "state", checkpoint.receipts[0].receipt.state);
   const auto rank = static_cast<std::size_t>(options_.rank);
   if (rank > 0 && rank < checkpoint.receipts.size())  // that of rank 0 is there
-    json["rankState"] = checkpoint.receipts[rank].receipt.state;
-  json["tensors"] = Json::array();
-  for (const TensorInfo& info : tensors_of(checkpoint))
-    json["tensors"].push_back(
-        {{"name", info.name}, {"dtype", enum_name(info.dtype)}, {"shape", info.shape}});
-  json["passedOver"] = passed_over_json(newest.passed_over);
-  return dump_json(json);
+    add_member(text, "rankState", checkpoint.receipts[rank].receipt.state);
+  add_tensors(text, opened_tensors_);
+  return text;
 }
 
-Result<void> Session::load(std::string_view wanted_json, std::span<std::byte* const> tensors) {
-  if (opened_.empty()) return fail(Errc::kInvalid, "load: no step is open");
+// Those that have an address, whole.
+Result<std::vector<TensorWanted>> Session::whole_tensors(std::span<std::byte* const> tensors) {
+  if (tensors.size() != opened_tensors_.size())
+    return fail(Errc::kInvalid, "load: {} tensors, {} addresses", opened_tensors_.size(),
+                tensors.size());
+  std::vector<TensorWanted> wanted;
+  wanted.reserve(tensors.size());
+  for (std::size_t i = 0; i < tensors.size(); ++i) {
+    if (tensors[i] == nullptr) continue;
+    const TensorInfo& info = opened_tensors_[i];
+    const std::int64_t bytes = element_count(info.shape).value_or(0) * element_bytes(info.dtype);
+    wanted.push_back({.name = info.name,
+                      .dtype = info.dtype,
+                      .shape = info.shape,
+                      .into = {tensors[i], static_cast<std::size_t>(bytes)}});
+  }
+  return wanted;
+}
+
+Result<std::vector<TensorWanted>> Session::described_tensors(std::string_view wanted_json,
+                                                             std::span<std::byte* const> tensors) {
   TRY(const auto described, read_list<DescribedTensor>(wanted_json));
   if (described.size() != tensors.size())
     return fail(Errc::kInvalid, "load: {} tensors, {} addresses", described.size(), tensors.size());
@@ -156,6 +200,13 @@ Result<void> Session::load(std::string_view wanted_json, std::span<std::byte* co
                       .shape = described[i].shape,
                       .into = {tensors[i], static_cast<std::size_t>(bytes)}});
   }
+  return wanted;
+}
+
+Result<void> Session::load(std::string_view wanted_json, std::span<std::byte* const> tensors) {
+  if (opened_.empty()) return fail(Errc::kInvalid, "load: no step is open");
+  TRY(const auto wanted,
+      wanted_json.empty() ? whole_tensors(tensors) : described_tensors(wanted_json, tensors));
   return Loader(*store_, opened_, options_.io_threads).load(wanted, call());
 }
 
@@ -166,7 +217,7 @@ Result<std::string> Session::list() {
     auto manifest = fetch_manifest(*store_, step, call());
     if (manifest)
       json.push_back(checkpoint_json(manifest->manifest));
-    else
+    else if (manifest.error().code != Errc::kNotFound)  // else it was collected meanwhile
       json.push_back({{"step", step}, {"error", manifest.error().context}});
   }
   return dump_json(json);

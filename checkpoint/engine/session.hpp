@@ -16,6 +16,7 @@
 #include "base/clock.hpp"
 #include "checkpoint/engine/catalog.hpp"
 #include "checkpoint/engine/engine.hpp"
+#include "checkpoint/engine/loader.hpp"
 #include "checkpoint/engine/session_options.hpp"
 #include "checkpoint/engine/waiter.hpp"
 
@@ -49,9 +50,12 @@ class Session {
   Result<void> describe(std::string_view tensors_json);
   Result<void> save(const SessionSave& save, std::span<const std::byte* const> tensors);
   Result<void> wait(std::chrono::nanoseconds patience);
+  Result<void> settle(std::chrono::nanoseconds patience);
   std::string status() const;
 
   Result<std::string> open_step(std::int64_t step, std::int64_t before);
+  // Of the step that is open. Without a description: an address for each tensor that open_step()
+  // listed, or null.
   Result<void> load(std::string_view wanted_json, std::span<std::byte* const> tensors);
 
   Result<std::string> list();
@@ -65,9 +69,12 @@ class Session {
   StoreCall call() const;
   Result<void> open_engine();
   EngineOptions options_for_here() const;
+  Result<std::vector<TensorWanted>> whole_tensors(std::span<std::byte* const> tensors);
+  static Result<std::vector<TensorWanted>> described_tensors(std::string_view wanted_json,
+                                                             std::span<std::byte* const> tensors);
   std::string agent_path() const;
   std::unique_ptr<AgentLink> find_agent(nlohmann::json options);
-  void settle();
+  void await_earlier_process();
   nlohmann::json hello_options() const;
 
   RealClock clock_;
@@ -81,6 +88,7 @@ class Session {
   std::unique_ptr<Engine> engine_;
   std::vector<TensorSpec> specs_;
   Chain opened_;
+  std::vector<TensorInfo> opened_tensors_;
 };
 
 }  // namespace amdahl::checkpoint

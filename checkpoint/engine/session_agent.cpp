@@ -42,7 +42,7 @@ std::unique_ptr<AgentLink> Session::find_agent(nlohmann::json options) {
 
 // What a trainer before us had handed over may still be on its way, and is newer than what is
 // there.
-void Session::settle() {
+void Session::await_earlier_process() {
   if (engine_ || std::exchange(settled_, true)) return;
   const auto link = find_agent(nullptr);
   if (!link) return;

@@ -173,7 +173,7 @@ Result<NamedBlobs> SnapshotWriter::finish(const TakenSnapshot& snapshot, const S
       made = own_earlier_try(step, std::move(made), call);
     if (made) {
       committed(snapshot, what.has_deltas, made->checkpoint);
-      if (options_.who.rank == 0) collect(step, call);
+      if (options_.who.rank == 0) to_clean_up_ = step;
       return std::move(made->blobs);
     }
     base_.reset();  // it may be what was wrong
@@ -195,7 +195,9 @@ Result<SnapshotWriter::Made> SnapshotWriter::own_earlier_try(std::int64_t step,
   return Made{.checkpoint = {.manifest = *std::move(found)}};
 }
 
-void SnapshotWriter::collect(std::int64_t step, const StoreCall& call) {
+void SnapshotWriter::clean_up(const StoreCall& call) {
+  if (!to_clean_up_) return;
+  const std::int64_t step = *std::exchange(to_clean_up_, std::nullopt);
   const bool sole = options_.alone && options_.who.world_size == 1;
   const auto age = std::chrono::duration_cast<std::chrono::microseconds>(options_.leftovers_age);
   auto collected = collector_.collect(

@@ -1,11 +1,11 @@
-// Writes snapshots, commits them (rank 0), and then lets old checkpoints go: the half of an engine
-// that talks to the store. It runs on a thread of the trainer (engine.hpp) or in a process of its
+// Writes snapshots, commits them (rank 0), and lets old checkpoints go: the half of an engine that
+// talks to the store. It runs on a thread of the trainer (engine.hpp) or in a process of its
 // own (agent.hpp).
 //
-// Thread: write() from one thread, status() from any. Lifetime: store, clock and waiter outlive it;
-// with deltas it keeps the memory of the newest snapshot. Failure: what saver and committer say,
-// after the tries that a job with one rank has; a failed save leaves nothing that a reader would
-// take for a checkpoint.
+// Thread: write() and clean_up() from one thread, status() from any. Lifetime: store, clock and
+// waiter outlive it; with deltas it keeps the memory of the newest snapshot. Failure: what saver
+// and committer say, after the tries that a job with one rank has; a failed save leaves nothing
+// that a reader would take for a checkpoint.
 #pragma once
 
 #include <cstdint>
@@ -48,6 +48,10 @@ class SnapshotWriter {
   SnapshotWriter(Store& store, Clock& clock, Waiter& waiter, const EngineOptions& options);
 
   Result<NamedBlobs> write(const TakenSnapshot& snapshot, const StoreCall& call);
+  // Removes what the last commit replaced, if there was one (rank 0). Apart from write(), because
+  // nobody has to wait for it: a disk takes as long to forget a checkpoint as a third of writing
+  // it.
+  void clean_up(const StoreCall& call);
   WriteStatus status() const;
   void go_on_from(const WriteStatus& status);  // of a writer that is no more
 
@@ -70,7 +74,6 @@ class SnapshotWriter {
   Result<Checkpoint> await_manifest(const SaveKey& save, const StoreCall& call);
   Result<Made> own_earlier_try(std::int64_t step, Result<Made> conflict, const StoreCall& call);
   void committed(const TakenSnapshot& snapshot, bool has_deltas, const Checkpoint& made);
-  void collect(std::int64_t step, const StoreCall& call);
 
   Store& store_;
   Clock& clock_;
@@ -81,7 +84,8 @@ class SnapshotWriter {
   Committer committer_;
   Collector collector_;
   std::optional<Base> base_;
-  std::optional<PrivateKey> signer_;  // once it was read
+  std::optional<PrivateKey> signer_;         // once it was read
+  std::optional<std::int64_t> to_clean_up_;  // after the commit of this step
   mutable std::mutex mutex_;
   WriteStatus status_;
 };

@@ -107,7 +107,7 @@ Result<void> save_step(Engine& engine, std::int64_t step) {
   const TestState state = state_at(step, who.rank, who.world_size);
   const auto pointers = state.pointers();
   TRY(engine.save(request_of(state, step, pointers)));
-  return engine.wait(std::chrono::minutes(1));
+  return engine.settle(std::chrono::minutes(1));
 }
 
 Result<std::map<std::string, std::string>> load_all(Store& store, const Chain& chain, int threads) {

@@ -24,21 +24,36 @@ bool is_long_integer(std::string_view text) {
   return error == std::errc::result_out_of_range;
 }
 
+// Where a value is, in words only when somebody asks: good states do not pay for it.
+struct Place {
+  const Place* above = nullptr;
+  const std::string* key = nullptr;  // none: an item
+  std::size_t index = 0;
+
+  std::string text() const {
+    if (above == nullptr) return "state";
+    return above->text() + (key != nullptr ? "." + shown(*key) : fmt::format("[{}]", index));
+  }
+};
+
 class StateWalk {
  public:
   // NOLINTBEGIN(misc-no-recursion): at most kStateDepthMax deep.
-  Result<void> visit(const Json& value, const std::string& path, int depth) {
+  Result<void> visit(const Json& value, const Place& place, int depth) {
     if (depth > kStateDepthMax)
-      return fail(Errc::kTooLarge, "{}: nested deeper than {} levels", path, kStateDepthMax);
-    if (value.is_number_float()) return fail(Errc::kInvalid, "{}: write floats as text", path);
-    if (value.is_array()) return visit_list(value, path, depth);
+      return fail(Errc::kTooLarge, "{}: nested deeper than {} levels", place.text(),
+                  kStateDepthMax);
+    if (value.is_number_float())
+      return fail(Errc::kInvalid, "{}: write floats as text", place.text());
+    if (value.is_array()) return visit_list(value, place, depth);
     if (!value.is_object()) return {};
-    if (value.size() == 1 && value.begin().key().starts_with('$'))
-      return visit_tag(value.begin().key(), value.begin().value(), path, depth);
-    for (const auto& [key, item] : value.items()) {
+    const auto& members = value.get_ref<const Json::object_t&>();
+    if (members.size() == 1 && members.begin()->first.starts_with('$'))
+      return visit_tag(members.begin()->first, members.begin()->second, place, depth);
+    for (const auto& [key, item] : members) {
       if (key.starts_with('$'))
-        return fail(Errc::kInvalid, "{}: {} is a reserved name", path, shown(key));
-      TRY(visit(item, path + "." + shown(key), depth + 1));
+        return fail(Errc::kInvalid, "{}: {} is a reserved name", place.text(), shown(key));
+      TRY(visit(item, {.above = &place, .key = &key}, depth + 1));
     }
     return {};
   }
@@ -46,31 +61,32 @@ class StateWalk {
   std::vector<std::string> tensors;
 
  private:
-  Result<void> visit_list(const Json& list, const std::string& path, int depth) {
+  Result<void> visit_list(const Json& list, const Place& place, int depth) {
     for (std::size_t i = 0; i < list.size(); ++i)
-      TRY(visit(list[i], fmt::format("{}[{}]", path, i), depth + 1));
+      TRY(visit(list[i], {.above = &place, .index = i}, depth + 1));
     return {};
   }
 
-  Result<void> visit_map(const Json& pairs, const std::string& path, int depth) {
+  Result<void> visit_map(const Json& pairs, const Place& place, int depth) {
     for (std::size_t i = 0; i < pairs.size(); ++i) {
+      const Place pair{.above = &place, .index = i};
       if (!pairs[i].is_array() || pairs[i].size() != 2)
-        return fail(Errc::kInvalid, "{}[{}]: expected a key and a value", path, i);
-      TRY(visit_list(pairs[i], fmt::format("{}[{}]", path, i), depth + 1));
+        return fail(Errc::kInvalid, "{}: expected a key and a value", pair.text());
+      TRY(visit_list(pairs[i], pair, depth + 1));
     }
     return {};
   }
 
-  Result<void> visit_tag(const std::string& tag, const Json& value, const std::string& path,
-                         int depth) {
-    if (tag == "$tuple" && value.is_array()) return visit_list(value, path, depth + 1);
-    if (tag == "$map" && value.is_array()) return visit_map(value, path, depth + 1);
-    const std::string text = value.is_string() ? value.get<std::string>() : "";
+  Result<void> visit_tag(const std::string& tag, const Json& value, const Place& place, int depth) {
+    if (tag == "$tuple" && value.is_array()) return visit_list(value, place, depth + 1);
+    if (tag == "$map" && value.is_array()) return visit_map(value, place, depth + 1);
+    static const std::string no_text;
+    const std::string& text = value.is_string() ? value.get_ref<const std::string&>() : no_text;
     const bool good = (tag == "$tensor" && !text.empty()) ||
                       (tag == "$float" && is_float_text(text)) ||
                       (tag == "$int" && is_long_integer(text)) ||
                       (tag == "$bytes" && value.is_string() && base64_decoded(text).has_value());
-    if (!good) return fail(Errc::kInvalid, "{}: not a {} that is known", path, shown(tag));
+    if (!good) return fail(Errc::kInvalid, "{}: not a {} that is known", place.text(), shown(tag));
     if (tag == "$tensor") tensors.push_back(text);
     return {};
   }
@@ -81,7 +97,7 @@ class StateWalk {
 
 Result<std::vector<std::string>> check_state(const nlohmann::json& state) {
   StateWalk walk;
-  TRY(walk.visit(state, "state", 0));
+  TRY(walk.visit(state, {}, 0));
   return std::move(walk.tensors);
 }
 

@@ -35,7 +35,7 @@ Result<void> save(Engine& engine, std::int64_t step) {
   state.add({.name = "big", .dtype = Dtype::kU8, .shape = {kBigBytes}}, big_at(step));
   const auto pointers = state.pointers();
   TRY(engine.save(request_of(state, step, pointers)));
-  return engine.wait(std::chrono::minutes(5));
+  return engine.settle(std::chrono::minutes(5));
 }
 
 Result<std::unique_ptr<Engine>> engine_on(Store& store, Clock& clock, Waiter& waiter) {

@@ -103,9 +103,16 @@ class Checkpointer:
 
     def wait(self, seconds: float = 1800.0) -> None:
         """Until all saves so far are committed; raises if the newest could not be."""
+        self._done_and_reported("wait", seconds)
+
+    def settle(self, seconds: float = 1800.0) -> None:
+        """wait(), and until the checkpoints that are no longer kept are gone."""
+        self._done_and_reported("settle", seconds)
+
+    def _done_and_reported(self, what: str, seconds: float) -> None:
         self._check_process()
         try:
-            self._session.done("wait", int(seconds * 1000))
+            self._session.done(what, int(seconds * 1000))
         finally:
             self.report()
 
@@ -153,10 +160,14 @@ class Checkpointer:
         self._check_process()
         return self._session.text("open_step", -1 if step is None else step, before)
 
-    def read_tensors(self, wanted: list, places: list) -> None:
-        """Slices of the step that is open, to addresses; every byte that is read is verified."""
-        self._session.done("load", json.dumps(wanted, ensure_ascii=False).encode(),
-                           library.addresses(places), len(places))
+    def read_tensors(self, wanted: list | None, places: list) -> None:
+        """Slices of the step that is open, to addresses; every byte that is read is verified.
+
+        Without slices: all its tensors, whole, in their order; None stands for one that is not
+        wanted.
+        """
+        described = None if wanted is None else json.dumps(wanted, ensure_ascii=False).encode()
+        self._session.done("load", described, library.addresses(places), len(places))
 
     def status(self) -> dict:
         return self._session.text("status")
@@ -195,7 +206,7 @@ class Checkpointer:
         if self._pid != os.getpid() or not self._session.is_open:
             return
         try:
-            self.wait(seconds)
+            self.settle(seconds)
         finally:
             self._session.close()
 

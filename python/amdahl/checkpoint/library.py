@@ -44,6 +44,7 @@ _SIGNATURES = {
     "describe": (ctypes.c_int, (ctypes.c_void_p, ctypes.c_char_p)),
     "save": (ctypes.c_int, (ctypes.c_void_p, ctypes.POINTER(SaveRequest))),
     "wait": (ctypes.c_int, (ctypes.c_void_p, ctypes.c_int64)),
+    "settle": (ctypes.c_int, (ctypes.c_void_p, ctypes.c_int64)),
     "status": (ctypes.c_void_p, (ctypes.c_void_p,)),
     "open_step": (ctypes.c_void_p, (ctypes.c_void_p, ctypes.c_int64, ctypes.c_int64)),
     "load": (ctypes.c_int, (ctypes.c_void_p, ctypes.c_char_p, ctypes.c_void_p, ctypes.c_size_t)),

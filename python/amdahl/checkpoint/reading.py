@@ -9,16 +9,35 @@ class Reading:
     """One load. Of `into`, a state like the one that was saved, tensors are filled in place."""
 
     def __init__(self, rank: int, as_numpy: bool, slices: dict, into: object) -> None:
-        self._as_numpy, self._slices, self._into = as_numpy, slices, {}
-        if into is not None:
-            flat = tree.Flattener()
-            flat.value(into, "")
-            for spec, tensor, place in zip(flat.specs, flat.tensors, flat.addresses):
-                self._into[spec["name"]] = (spec, tensor, place)
-                self._into[f"rank{rank}/{spec['name']}"] = (spec, tensor, place)
+        self._prefix, self._as_numpy, self._slices = f"rank{rank}/", as_numpy, slices
+        self._state, self._into = into, {}
 
-    def plan(self, infos: list, names) -> tuple[list, dict, list]:
-        """What to read, the tensors by name, and their addresses."""
+    def _find_places(self, infos: list) -> None:
+        """Of the tensors of `into`; those that look like what was saved need no description."""
+        dtypes = {dtype: tensors.torch_dtype_if_loaded(dtype)
+                  for dtype in {info["dtype"] for info in infos}}
+        known = {info["name"].removeprefix(self._prefix):
+                 tree.Known(dtypes[info["dtype"]], tuple(info["shape"]), None, info)
+                 for info in infos}
+        flat = tree.Flattener(known=known)
+        flat.value(self._state, "")
+        for spec, tensor, place in zip(flat.specs, flat.tensors, flat.addresses):
+            self._into[spec["name"]] = (spec, tensor, place)
+
+    def plan(self, infos: list, names: dict) -> tuple[list | None, dict, list]:
+        """What to read (see read_tensors), the tensors by name, and their addresses."""
+        if self._state is not None:
+            self._find_places(infos)
+        if self._slices:
+            return self._sliced(infos, names)
+        loaded, places = {}, [None] * len(infos)
+        for number, info in enumerate(infos):
+            name = info["name"]
+            if name in names:
+                loaded[name], places[number] = self._place(info)
+        return None, loaded, places
+
+    def _sliced(self, infos: list, names: dict) -> tuple[list, dict, list]:
         known = {info["name"]: info for info in infos}
         wanted, loaded, places = [], {}, []
         for name in names:
@@ -32,9 +51,11 @@ class Reading:
         return wanted, loaded, places
 
     def _place(self, one: dict) -> tuple:
-        if one["name"] in self._into:
-            spec, tensor, place = self._into[one["name"]]
-            if (spec["dtype"], spec["shape"]) != (one["dtype"], one["shape"]):
+        there = self._into.get(one["name"]) or self._into.get(
+            one["name"].removeprefix(self._prefix))
+        if there is not None:
+            spec, tensor, place = there
+            if spec is not one and (spec["dtype"], spec["shape"]) != (one["dtype"], one["shape"]):
                 raise library.CheckpointError(
                     "invalid", f"{one['name']} was saved as {one['dtype']} {one['shape']}; the "
                     f"tensor to load it into is {spec['dtype']} {spec['shape']}")

@@ -84,6 +84,12 @@ def torch_dtype_of(dtype: str):
     return kind
 
 
+def torch_dtype_if_loaded(dtype: str):
+    """None: torch was not imported, or has none such."""
+    torch = sys.modules.get("torch")
+    return None if torch is None else getattr(torch, _TORCH_NAMES[dtype].partition(".")[2], None)
+
+
 def empty_torch(dtype: str, shape: list):
     import torch  # noqa: PLC0415
 

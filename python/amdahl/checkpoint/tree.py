@@ -27,6 +27,16 @@ class Shard:
     offset: tuple
 
 
+class Known:
+    """What a tensor was when it was last met, and how it is described."""
+
+    __slots__ = ("dtype", "reference", "shape", "spec", "where")
+
+    def __init__(self, dtype, shape, where, spec: dict) -> None:
+        self.dtype, self.shape, self.where, self.spec = dtype, shape, where, spec
+        self.reference = {"$tensor": spec["name"]}
+
+
 class Flattener:
     """One pass over a state: JSON, and for each tensor its description, address and owner.
 
@@ -84,8 +94,11 @@ class Flattener:
 
     def _dict(self, value: dict, path: str) -> object:
         if all(type(key) is str and not key.startswith("$") for key in value):
-            return {key: self.value(item, f"{path}.{key}" if path else key)
-                    for key, item in value.items()}
+            before, kind, found = f"{path}." if path else "", self._tensor, {}
+            for key, item in value.items():
+                found[key] = (self._torch(item, before + key, None) if isinstance(item, kind)
+                              else self.value(item, before + key))
+            return found
         pairs = []
         for key, item in value.items():
             if isinstance(key, (dict, list)) or tensors.is_torch(key):
@@ -103,37 +116,43 @@ class Flattener:
 
     def _torch(self, tensor, path: str, shard: Shard | None) -> object:
         plain = tensors.torch_plain(tensor, path)
-        return self._add(path, plain, plain.data_ptr(), shard)
+        address = plain.data_ptr()
+        known = self._before.get(path)
+        if known is None or shard is not None or known.where is not None or \
+                known.dtype is not plain.dtype or known.shape != plain.shape or not address or \
+                address in self._seen or known.spec["name"] in self._names:
+            return self._add(path, plain, address, shard)
+        # The same as before, as nearly all are: of thousands of tensors nothing is built again.
+        self._seen[address] = known
+        return self._keep(path, known, plain, address)
 
     def _numpy(self, array, path: str, shard: Shard | None) -> object:
         plain = tensors.numpy_plain(array, path)
         return self._add(NUMPY + path, plain, tensors.numpy_address(plain), shard)
 
     def _add(self, path: str, plain, address: int, shard: Shard | None) -> object:
-        # Written for thousands of tensors: what was known before is compared, not built again.
-        dtype, shape = plain.dtype, plain.shape
         where = None if shard is None else (tuple(shard.offset), tuple(shard.global_shape))
-        known = self._before.get(path)
-        if known is None or known[1] != shape or known[0] != dtype or known[2] != where or \
-                known[3]["name"] in self._names:
-            known = (dtype, shape, where, None)
+        looks = (plain.dtype, plain.shape, where)
         # Two names of one memory stay one tensor, and come back as one.
         first = self._seen.get(address) if address else None
+        if first is not None and (first.dtype, first.shape, first.where) != looks:
+            first = self._seen.get((address, looks))
         if first is not None:
-            if first[:3] != known[:3]:
-                first = self._seen.get((address, known[:3]))
-            if first is not None:
-                return {"$tensor": first[3]["name"]}
-        if known[3] is None:
-            known = (dtype, shape, where, self._described(path, plain, shard))
-        self._seen[address if address not in self._seen else (address, known[:3])] = known
+            return first.reference
+        known = self._before.get(path)
+        if known is None or (known.dtype, known.shape, known.where) != looks or \
+                known.spec["name"] in self._names:
+            known = Known(*looks, self._described(path, plain, shard))
+        self._seen[address if address not in self._seen else (address, looks)] = known
+        return self._keep(path, known, plain, address)
+
+    def _keep(self, path: str, known: Known, plain, address: int) -> object:
         self.known[path] = known
-        spec = known[3]
-        self._names.add(spec["name"])
-        self.specs.append(spec)
+        self._names.add(known.spec["name"])
+        self.specs.append(known.spec)
         self.addresses.append(address)
         self.tensors.append(plain)
-        return {"$tensor": spec["name"]}
+        return known.reference
 
     def _described(self, path: str, plain, shard: Shard | None) -> dict:
         spec = {"name": self._name(path, shard), "dtype": tensors.dtype_of(plain, path),
