@@ -88,7 +88,9 @@ class Case(LibraryCase):
         environment = {**os.environ, "WORLD_SIZE": str(count), "MASTER_ADDR": "127.0.0.1",
                        "MASTER_PORT": str(free_port()), "PYTHONPATH": str(HERE.parent),
                        "PYTHONWARNINGS": "ignore", "OMP_NUM_THREADS": "1"}
-        command = [sys.executable, "-c", textwrap.dedent(code), self.uri, *map(str, words)]
+        # A group whose threads still run when Python ends may abort the process.
+        code = textwrap.dedent(code) + "\ndist.destroy_process_group()\n"
+        command = [sys.executable, "-c", code, self.uri, *map(str, words)]
         started = [subprocess.Popen(command, env={**environment, "RANK": str(rank)}, text=True,
                                     stderr=subprocess.PIPE, stdout=subprocess.DEVNULL)
                    for rank in range(count)]
