@@ -73,6 +73,60 @@ TEST_CASE("cloud stores give up after a bounded number of attempts", "[checkpoin
   }
 }
 
+TEST_CASE("cloud stores get over a connection that ends after any number of bytes",
+          "[checkpoint_store]") {
+  GcsCloud gcs;
+  S3Cloud s3;
+  const std::string text(1001, 'x');
+  for (Cloud* const cloud : {static_cast<Cloud*>(&gcs), static_cast<Cloud*>(&s3)}) {
+    const auto store = cloud->open({});
+    for (std::int64_t bytes = 0; bytes < 1400; bytes += 17) {
+      INFO(cloud->name() << " after " << bytes << " bytes");
+      const std::string name = fmt::format("data/{}", bytes);
+      cloud->server().set_fault({.at = 0, .kind = FakeFaultKind::kDropRequest, .bytes = bytes});
+      REQUIRE(put(*store, name, text));
+      cloud->server().set_fault({.at = 0, .kind = FakeFaultKind::kCutReply, .bytes = bytes});
+      REQUIRE(put(*store, name + "-again", text));
+      for (const int at : {0, 1}) {
+        cloud->server().set_fault({.at = at, .kind = FakeFaultKind::kCutReply, .bytes = bytes});
+        REQUIRE(read_whole(*store, name, text.size(), {}).value() == text);
+        cloud->server().set_fault({.at = at, .kind = FakeFaultKind::kCutReply, .bytes = bytes});
+        REQUIRE(list_all(*store, name, {}).value().front() == StoredObject{name, 1001});
+      }
+      cloud->server().set_fault({.at = 0, .kind = FakeFaultKind::kCutReply, .bytes = bytes});
+      REQUIRE(store->remove(name + "-again", {}));
+      REQUIRE_FALSE(cloud->objects().contains(key(name + "-again")));
+    }
+  }
+}
+
+TEST_CASE("cloud stores read an answer that trickles, until the deadline", "[checkpoint_store]") {
+  GcsCloud gcs;
+  S3Cloud s3;
+  for (Cloud* const cloud : {static_cast<Cloud*>(&gcs), static_cast<Cloud*>(&s3)}) {
+    const auto store = cloud->open({});
+    REQUIRE(put(*store, "a", "1"));
+    cloud->server().set_fault({.at = 0, .kind = FakeFaultKind::kTrickle, .always = true});
+    CHECK(store->size("a", {}).value() == 1);
+    RealClock clock;
+    const Monotonic begin = clock.monotonic();
+    CHECK(store->size("a", {.deadline = begin + 100ms}).error().code == Errc::kTimeout);
+    CHECK(clock.monotonic() - begin < 2s);
+  }
+}
+
+TEST_CASE("GcsStore leaves an object that took the place of the one it was to remove",
+          "[checkpoint_store]") {
+  GcsCloud cloud;
+  const auto store = cloud.open({});
+  REQUIRE(put(*store, "a", "1"));
+  cloud.server().set_fault({.at = 1, .kind = FakeFaultKind::kStatus, .status = 412});
+  const Error refused = store->remove("a", {}).error();
+  CHECK(refused.code == Errc::kConflict);
+  CHECK_THAT(refused.context, Contains("it stays"));
+  CHECK(cloud.objects().contains(key("a")));
+}
+
 TEST_CASE("GcsStore takes its token from the metadata server", "[checkpoint_store]") {
   GcsCloud cloud;
   cloud.fake.set_token("token-one");

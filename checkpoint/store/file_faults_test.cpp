@@ -78,6 +78,7 @@ std::vector<CallFault> faults_at(int call, bool writes) {
   using enum FaultKind;
   std::vector<CallFault> faults;
   for (const int error : {EIO, ENOSPC, EINTR, EACCES}) faults.push_back({call, kError, error});
+  for (const int error : {EIO, ENOSPC, EROFS}) faults.push_back({call, kError, error, true});
   faults.push_back({call, kLostAnswer, EIO});
   faults.push_back({call, kLostAnswer, EEXIST});
   faults.push_back({call, kShort, 0});
@@ -163,7 +164,7 @@ void run_all(const FileSystemLacks& lacks) {
       for (const CallFault fault : faults_at(call, operation.writes)) {
         INFO(operation.name << ", call " << call << " " << steps[static_cast<std::size_t>(call)]
                             << ", fault " << static_cast<int>(fault.kind) << " errno "
-                            << fault.error);
+                            << fault.error << (fault.always ? " always" : ""));
         run_with_fault(operation, lacks, fault);
         ++runs;
       }
@@ -201,6 +202,36 @@ TEST_CASE("FileStore: an interrupted call is made again", "[checkpoint_store]") 
     FileStore store = open_store_at(other, calls, 1);
     INFO(name);
     CHECK(put(store, kName, content(true)));
+  }
+}
+
+TEST_CASE("FileStore reads what it may not write, and says why it cannot", "[checkpoint_store]") {
+  struct Row {
+    int error;
+    Errc code;
+    std::string next_step;
+  };
+  const Row rows[] = {{EROFS, Errc::kForbidden, "mount the volume so that it can be written"},
+                      {EACCES, Errc::kForbidden, "fsGroup"},
+                      {ENOSPC, Errc::kIo, "enlarge the volume"},
+                      {EDQUOT, Errc::kIo, "raise the quota"}};
+  for (const Row& row : rows) {
+    INFO(row.error);
+    const TestFolder folder(TestFolder::quick());
+    FileStore plain = open_store_at(folder, system_calls(), 3);
+    REQUIRE(put(plain, kName, content(true)));
+    FaultyCalls calls({.writes = row.error});
+    FileStore store = open_store_at(folder, calls, 1);
+    CHECK(read_it(store, true));
+    CHECK(list_all(store, "", {}).value().size() == 1);
+    for (const bool large : {false, true}) {
+      const Error told = put(store, "data/new", content(large)).error();
+      CHECK(told.code == row.code);
+      CHECK_THAT(told.context, Catch::Contains(row.next_step) && Catch::Contains("data/new"));
+    }
+    CHECK(store.remove(kName, {}).error().code == row.code);
+    CHECK(read_it(plain, true));
+    CHECK(list_all(plain, "", {}).value().size() == 1);
   }
 }
 

@@ -1,6 +1,7 @@
 #include "checkpoint/store/gcs_store.hpp"
 
 #include "checkpoint/store/direct_runs.hpp"
+#include "checkpoint/store/page_walk.hpp"
 #include "checkpoint/store/store_call.hpp"
 
 namespace amdahl::checkpoint {
@@ -112,9 +113,7 @@ Result<ListPage> GcsStore::list(std::string_view prefix, std::string_view next,
   if (sent->answer.status != 200) return of_prefix(error_of(sent->answer).error());
   auto page = parse_gcs_list(sent->answer.body, options_.path);
   if (!page) return of_prefix(std::move(page).error());
-  // A page that leads to itself would be read for ever.
-  if (!next.empty() && page->next == next)
-    return of_prefix(Error{Errc::kCorrupt, "the server gave the same page twice"});
+  if (auto asked = check_page(*page, prefix); !asked) return of_prefix(std::move(asked).error());
   return page;
 }
 

@@ -159,7 +159,10 @@ Result<ListPage> parse_s3_list(std::string_view body, const BucketPath& path) {
   }
   if (page.objects.size() > kListPageMax)
     return fail(Errc::kCorrupt, "not a page of at most {} objects", kListPageMax);
-  if (root.text_of_child("IsTruncated") != "true") return page;
+  const std::string_view truncated = root.text_of_child("IsTruncated");
+  if (truncated == "false") return page;
+  // What says neither may be anything, and is not taken for all there is.
+  if (truncated != "true") return fail(Errc::kCorrupt, "a list that does not say whether it ends");
   page.next = root.text_of_child("NextContinuationToken");
   if (page.next.empty()) return fail(Errc::kCorrupt, "a page of a list without a way on");
   return page;

@@ -142,10 +142,15 @@ TEST_CASE("answers of S3", "[checkpoint_store]") {
   CHECK(page->objects == std::vector<StoredObject>{{"x y+z", 3}});
   CHECK(page->next == "t&");
   for (const std::string_view bad :
-       {"<Other/>", "<ListBucketResult><IsTruncated>true</IsTruncated></ListBucketResult>",
-        "<ListBucketResult><Contents><Key>c</Key><Size>3</Size></Contents></ListBucketResult>",
-        "<ListBucketResult><Contents><Key>a/b/c</Key></Contents></ListBucketResult>"})
+       {"<Other/>", "<ListBucketResult/>",
+        "<ListBucketResult><IsTruncated>true</IsTruncated></ListBucketResult>",
+        "<ListBucketResult><IsTruncated>false</IsTruncated>"
+        "<Contents><Key>c</Key><Size>3</Size></Contents></ListBucketResult>",
+        "<ListBucketResult><IsTruncated>false</IsTruncated>"
+        "<Contents><Key>a/b/c</Key></Contents></ListBucketResult>"})
     CHECK_FALSE(parse_s3_list(bad, path));
+  CHECK(
+      parse_s3_list("<ListBucketResult><IsTruncated>false</IsTruncated></ListBucketResult>", path));
   CHECK(parse_s3_upload_id("<InitiateMultipartUploadResult><UploadId>u</UploadId>"
                            "</InitiateMultipartUploadResult>")
             .value() == "u");

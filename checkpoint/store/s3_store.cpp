@@ -1,5 +1,6 @@
 #include "checkpoint/store/s3_store.hpp"
 
+#include "checkpoint/store/page_walk.hpp"
 #include "checkpoint/store/store_call.hpp"
 
 namespace amdahl::checkpoint {
@@ -125,9 +126,7 @@ Result<ListPage> S3Store::list(std::string_view prefix, std::string_view next,
   if (sent->answer.status != 200) return of_prefix(error_of(sent->answer).error());
   auto page = parse_s3_list(sent->answer.body, options_.place.path);
   if (!page) return of_prefix(std::move(page).error());
-  // A page that leads to itself would be read for ever.
-  if (!next.empty() && page->next == next)
-    return of_prefix(Error{Errc::kCorrupt, "the server gave the same page twice"});
+  if (auto asked = check_page(*page, prefix); !asked) return of_prefix(std::move(asked).error());
   return page;
 }
 
@@ -145,15 +144,15 @@ Result<std::int64_t> S3Store::remove_leftovers(WallTime before, const StoreCall&
   std::int64_t removed = 0;
   if (options_.place.path.folder.empty()) return removed;
   S3UploadPage page;
+  PageWalk walk;
   do {
+    // An id has no line break, so this names one page.
+    if (auto entered = walk.enter(page.next_key + "\n" + page.next_id); !entered)
+      return wrap(std::move(entered).error(), "list uploads of {}", describe());
     TRY(const Sent sent, send(s3_list_uploads(options_.place, page), call));
     if (sent.answer.status != 200)
       return wrap(error_of(sent.answer).error(), "list uploads of {}", describe());
-    S3UploadPage after = std::move(page);
     TRY(page, parse_s3_uploads(sent.answer.body, options_.place.path));
-    if (!page.next_key.empty() && page.next_key == after.next_key && page.next_id == after.next_id)
-      return fail(Errc::kCorrupt, "list uploads of {}: the server gave the same page twice",
-                  describe());
     for (const S3Upload& upload : page.uploads) {
       if (upload.began >= before) continue;
       TRY(abort(upload, call));

@@ -1,5 +1,10 @@
 #include "checkpoint/store/store.hpp"
 
+#include <algorithm>
+#include <iterator>
+
+#include "checkpoint/store/page_walk.hpp"
+
 namespace amdahl::checkpoint {
 
 Result<void> Store::read_through(std::string_view name, StoreRange range, Scratch& scratch,
@@ -24,16 +29,22 @@ Result<std::string> read_whole(Store& store, std::string_view name, std::size_t 
 
 Result<std::vector<StoredObject>> list_all(Store& store, std::string_view prefix,
                                            const StoreCall& call) {
+  const auto of_prefix = [&](Error error) {
+    return wrap(std::move(error), "list {}{}", store.describe(), prefix);
+  };
   std::vector<StoredObject> all;
+  PageWalk walk;
   std::string next;
   do {
+    if (auto entered = walk.enter(next); !entered) return of_prefix(std::move(entered).error());
     TRY(ListPage page, store.list(prefix, next, call));
     if (all.size() + page.objects.size() > kListedMax)
       return fail(Errc::kTooLarge, "{}{}: more than {} objects; is this a prefix of one job?",
                   store.describe(), prefix, kListedMax);
-    for (StoredObject& object : page.objects) all.push_back(std::move(object));
+    std::ranges::move(page.objects, std::back_inserter(all));
     next = std::move(page.next);
   } while (!next.empty());
+  if (auto sorted = sort_listed(all); !sorted) return of_prefix(std::move(sorted).error());
   return all;
 }
 

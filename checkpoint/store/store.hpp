@@ -84,6 +84,9 @@ class Store {
 Result<std::string> read_whole(Store& store, std::string_view name, std::size_t bytes_max,
                                const StoreCall& call);
 inline constexpr std::size_t kListedMax = 1'000'000;
+inline constexpr std::size_t kListPagesMax = 20'000;  // a server may give small and empty ones
+// Sorted by name, each object once, whatever order the pages have. kCorrupt: the pages contradict
+// one another or lead back; then nothing is known of what is there.
 Result<std::vector<StoredObject>> list_all(Store& store, std::string_view prefix,
                                            const StoreCall& call);
 

@@ -35,6 +35,8 @@ class Cloud {
   virtual void put(const std::string& key, std::string content) = 0;
   virtual std::size_t leftovers() const = 0;
   virtual void set_page_max(std::size_t objects) = 0;
+  virtual void set_listing(FakeListing listing) = 0;
+  virtual void set_vanishing(std::string key) = 0;
   FakeServer& server() { return *server_; }
 
  protected:
@@ -64,6 +66,8 @@ class GcsCloud final : public Cloud {
   }
   std::size_t leftovers() const override { return 0; }
   void set_page_max(std::size_t objects) override { fake.set_page_max(objects); }
+  void set_listing(FakeListing listing) override { fake.set_listing(listing); }
+  void set_vanishing(std::string key) override { fake.set_vanishing(std::move(key)); }
 
   FakeGcs fake;
 };
@@ -96,6 +100,8 @@ class S3Cloud final : public Cloud {
   }
   std::size_t leftovers() const override { return fake.open_uploads(); }
   void set_page_max(std::size_t objects) override { fake.set_page_max(objects); }
+  void set_listing(FakeListing listing) override { fake.set_listing(listing); }
+  void set_vanishing(std::string key) override { fake.set_vanishing(std::move(key)); }
 
   FakeS3 fake;
   std::string secret_key = std::string(FakeS3::kSecretKey);

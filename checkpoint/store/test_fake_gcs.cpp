@@ -194,18 +194,15 @@ FakeReply FakeGcs::on_read(const FakeRequest& request, const Object& object) {
 
 FakeReply FakeGcs::on_list(const FakeRequest& request) {
   const std::string prefix = request.parameter("prefix");
-  const std::string after = request.parameter("pageToken");
-  json items = json::array();
+  std::map<std::string, std::size_t> all;
+  for (const auto& [key, object] : objects_)
+    if (key.starts_with(prefix)) all[key] = object.content.size();
+  const FakeListPage listed = fake_list(all, request.parameter("pageToken"), page_max_, listing_);
   json page = json::object();
-  for (auto at = after.empty() ? objects_.lower_bound(prefix) : objects_.upper_bound(after);
-       at != objects_.end() && at->first.starts_with(prefix); ++at) {
-    if (items.size() == page_max_) {
-      page["nextPageToken"] = items.back().at("name");
-      break;
-    }
-    items.push_back({{"name", at->first}, {"size", fmt::format("{}", at->second.content.size())}});
-  }
-  if (!items.empty()) page["items"] = items;
+  for (const auto& entry : listed.entries)
+    page["items"].push_back({{"name", entry.key}, {"size", fmt::format("{}", entry.bytes)}});
+  if (!listed.next.empty()) page["nextPageToken"] = listed.next;
+  objects_.erase(vanishing_);
   return {.body = page.dump()};
 }
 

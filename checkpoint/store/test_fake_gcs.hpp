@@ -7,6 +7,7 @@
 #include <mutex>
 #include <string>
 
+#include "checkpoint/store/test_fake_listing.hpp"
 #include "checkpoint/store/test_fake_server.hpp"
 
 namespace amdahl::checkpoint {
@@ -22,6 +23,8 @@ class FakeGcs final : public FakeHandler {
   std::map<std::string, std::string> objects() const;     // by key
   void put(const std::string& key, std::string content);  // behind the store's back
   void set_page_max(std::size_t objects) { page_max_ = objects; }
+  void set_listing(FakeListing listing) { listing_ = listing; }
+  void set_vanishing(std::string key) { vanishing_ = std::move(key); }  // after a page of a list
   void set_token(std::string token);  // required; the metadata server gives it
   void refuse_token_once();           // that was given last
   void lose_sessions();
@@ -55,6 +58,8 @@ class FakeGcs final : public FakeHandler {
   std::int64_t next_generation_ = 1;
   int next_session_ = 1;
   std::size_t page_max_ = 1000;
+  FakeListing listing_ = FakeListing::kSorted;
+  std::string vanishing_;
   std::string token_;
   std::atomic<int> tokens_given_ = 0;
 };

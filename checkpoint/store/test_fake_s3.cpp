@@ -191,49 +191,46 @@ FakeReply FakeS3::on_read(const FakeRequest& request, const std::string& key) {
 
 FakeReply FakeS3::on_list(const FakeRequest& request) {
   const std::string prefix = request.parameter("prefix");
-  const std::string after = request.parameter("continuation-token");
+  std::map<std::string, std::size_t> all;
+  for (const auto& [key, object] : objects_)
+    if (key.starts_with(prefix)) all[key] = object.content.size();
+  const FakeListPage page =
+      fake_list(all, request.parameter("continuation-token"), page_max_, listing_);
   std::string items;
-  std::size_t count = 0;
-  std::string last;
-  bool more = false;
-  for (auto at = after.empty() ? objects_.lower_bound(prefix) : objects_.upper_bound(after);
-       at != objects_.end() && at->first.starts_with(prefix) && !more; ++at) {
-    more = count == page_max_;
-    if (more) break;
-    last = at->first;
+  for (const auto& entry : page.entries)
     items += fmt::format("<Contents><Key>{}</Key><Size>{}</Size></Contents>",
-                         percent_encode(last, Slashes::kKeep), at->second.content.size());
-    ++count;
-  }
+                         percent_encode(entry.key, Slashes::kKeep), entry.bytes);
   const std::string next =
-      more ? fmt::format("<NextContinuationToken>{}</NextContinuationToken>", xml_escape(last))
-           : "";
+      page.next.empty()
+          ? ""
+          : fmt::format("<NextContinuationToken>{}</NextContinuationToken>", xml_escape(page.next));
+  objects_.erase(vanishing_);
   return {.body = fmt::format("<ListBucketResult><EncodingType>url</EncodingType>"
                               "<IsTruncated>{}</IsTruncated>{}{}</ListBucketResult>",
-                              more, next, items)};
+                              !page.next.empty(), next, items)};
 }
 
 FakeReply FakeS3::on_list_uploads(const FakeRequest& request) {
   const std::string prefix = request.parameter("prefix");
-  const std::string after = request.parameter("upload-id-marker");
+  std::map<std::string, std::size_t> all;  // by id
+  for (const auto& [id, upload] : uploads_)
+    if (upload.key.starts_with(prefix)) all[id] = 0;
+  const FakeListPage page =
+      fake_list(all, request.parameter("upload-id-marker"), page_max_, listing_);
   std::string items;
-  std::string next;
-  std::size_t count = 0;
-  for (auto at = uploads_.upper_bound(after); at != uploads_.end(); ++at) {
-    if (!at->second.key.starts_with(prefix)) continue;
+  for (const auto& entry : page.entries)
     items += fmt::format(
         "<Upload><Key>{}</Key><UploadId>{}</UploadId><Initiated>{}</Initiated></Upload>",
-        percent_encode(at->second.key, Slashes::kKeep), at->first, format_time(at->second.began));
-    if (++count < page_max_ || std::next(at) == uploads_.end()) continue;
-    next = fmt::format(
-        "<NextKeyMarker>{}</NextKeyMarker>"
-        "<NextUploadIdMarker>{}</NextUploadIdMarker>",
-        percent_encode(at->second.key, Slashes::kKeep), at->first);
-    break;
-  }
+        percent_encode(uploads_[entry.key].key, Slashes::kKeep), entry.key,
+        format_time(uploads_[entry.key].began));
+  const std::string next = page.next.empty() ? ""
+                                             : fmt::format(
+                                                   "<NextKeyMarker>some/key</NextKeyMarker>"
+                                                   "<NextUploadIdMarker>{}</NextUploadIdMarker>",
+                                                   page.next);
   return {.body = fmt::format("<ListMultipartUploadsResult><EncodingType>url</EncodingType>"
                               "<IsTruncated>{}</IsTruncated>{}{}</ListMultipartUploadsResult>",
-                              !next.empty(), next, items)};
+                              !page.next.empty(), next, items)};
 }
 
 }  // namespace amdahl::checkpoint

@@ -8,6 +8,7 @@
 #include <string>
 
 #include "checkpoint/store/sigv4.hpp"
+#include "checkpoint/store/test_fake_listing.hpp"
 #include "checkpoint/store/test_fake_server.hpp"
 
 namespace amdahl::checkpoint {
@@ -26,8 +27,10 @@ class FakeS3 final : public FakeHandler {
   std::size_t open_uploads() const;
   void begin_upload(const std::string& key);  // somebody else's
   void set_page_max(std::size_t objects) { page_max_ = objects; }
-  void set_now(WallTime now) { now_ = now; }  // when uploads begin
-  bool sums = true;                           // false: a store that keeps none
+  void set_listing(FakeListing listing) { listing_ = listing; }
+  void set_vanishing(std::string key) { vanishing_ = std::move(key); }  // after a page of a list
+  void set_now(WallTime now) { now_ = now; }                            // when uploads begin
+  bool sums = true;  // false: a store that keeps none
 
  private:
   struct Object {
@@ -55,6 +58,8 @@ class FakeS3 final : public FakeHandler {
   std::map<std::string, Upload> uploads_;
   int next_upload_ = 1;
   std::size_t page_max_ = 1000;
+  FakeListing listing_ = FakeListing::kSorted;
+  std::string vanishing_;
   WallTime now_ = WallTime{std::chrono::seconds{1'700'000'000}};
 };
 

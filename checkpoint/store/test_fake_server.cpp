@@ -15,6 +15,7 @@ namespace amdahl::checkpoint {
 namespace {
 
 constexpr int kSlowMilliseconds = 3000;
+constexpr int kTrickleMilliseconds = 5;
 
 bool receive(int fd, std::string& input) {
   char buffer[65'536];
@@ -71,6 +72,21 @@ FakeRequest parse_head(std::string_view head) {
 void wait_for_close(int fd) {
   pollfd poll_one{.fd = fd, .events = POLLIN, .revents = 0};
   ::poll(&poll_one, 1, kSlowMilliseconds);
+}
+
+// A byte at a time, as long as somebody reads.
+bool trickle(int fd, std::string_view text) {
+  pollfd poll_one{.fd = fd, .events = POLLRDHUP, .revents = 0};
+  for (std::size_t i = 0; i < text.size(); ++i) {
+    if (!send_all(fd, text.substr(i, 1))) return false;
+    if (::poll(&poll_one, 1, kTrickleMilliseconds) > 0) return false;
+  }
+  return true;
+}
+
+// How much of a message passes before its connection breaks off.
+std::size_t part_of(std::size_t whole, const FakeFault& fault, std::size_t otherwise) {
+  return fault.bytes < 0 ? otherwise : std::min(whole, static_cast<std::size_t>(fault.bytes));
 }
 
 FakeReply status_reply(const FakeFault& fault) {
@@ -173,7 +189,8 @@ bool FakeServer::serve_one(int fd, std::string& input) {
   const std::string length = request.field("content-length");
   const std::size_t body_bytes = length.empty() ? 0 : std::stoull(length);
   const bool drop = kind == FakeFaultKind::kDropRequest;
-  const std::size_t wanted = drop ? body_bytes * 2 / 3 : body_bytes;
+  const std::size_t wanted =
+      drop ? part_of(body_bytes, turn.fault, body_bytes * 2 / 3) : body_bytes;
   while (input.size() < wanted)
     if (!receive(fd, input)) return false;
   request.body = input.substr(0, wanted);
@@ -194,10 +211,11 @@ bool FakeServer::serve_one(int fd, std::string& input) {
   if (kind == FakeFaultKind::kSlow || kind == FakeFaultKind::kSlowAfter) wait_for_close(fd);
   const bool silent = kind == FakeFaultKind::kLoseReply || kind == FakeFaultKind::kSlow ||
                       kind == FakeFaultKind::kSlowAfter;
-  return !silent && reply(fd, answer, kind);
+  return !silent && reply(fd, answer, turn.fault);
 }
 
-bool FakeServer::reply(int fd, const FakeReply& reply, FakeFaultKind kind) {
+bool FakeServer::reply(int fd, const FakeReply& reply, const FakeFault& fault) {
+  const FakeFaultKind kind = fault.kind;
   std::string body = reply.body;
   if (kind == FakeFaultKind::kCorruptReply && !body.empty())
     body[body.size() / 2] = static_cast<char>(body[body.size() / 2] ^ 1);
@@ -210,8 +228,9 @@ bool FakeServer::reply(int fd, const FakeReply& reply, FakeFaultKind kind) {
     text += fmt::format("content-length: {}\r\n", body.size());
   text += "\r\n";
   if (!reply.no_body && reply.status != 204) text += body;
+  if (kind == FakeFaultKind::kTrickle) return trickle(fd, text);
   if (kind != FakeFaultKind::kCutReply) return send_all(fd, text);
-  send_all(fd, std::string_view(text).substr(0, text.size() / 2));
+  send_all(fd, std::string_view(text).substr(0, part_of(text.size(), fault, text.size() / 2)));
   return false;
 }
 

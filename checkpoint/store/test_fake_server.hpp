@@ -58,6 +58,7 @@ enum class FakeFaultKind : std::uint8_t {
   kCorruptReply,  // done; a bit of the answer's body is wrong
   kStaleReply,    // done; the answer is that of the request before
   kError200,      // not done; 200 with an error in its body, as S3 does
+  kTrickle,       // done; the answer comes a byte at a time
 };
 struct FakeFault {
   int at = -1;  // which request, from 0
@@ -65,6 +66,7 @@ struct FakeFault {
   int status = 503;
   bool always = false;           // from `at` on
   std::string retry_after = {};  // of a scripted status
+  std::int64_t bytes = -1;       // that pass before it breaks off; less than 0: some of them
 };
 
 class FakeServer {
@@ -88,7 +90,7 @@ class FakeServer {
   void serve(int fd);
   bool serve_one(int fd, std::string& input);
   Turn begin(const std::string& line);
-  bool reply(int fd, const FakeReply& reply, FakeFaultKind kind);
+  bool reply(int fd, const FakeReply& reply, const FakeFault& fault);
 
   FakeHandler& handler_;
   Fd listener_;

@@ -24,6 +24,7 @@ struct CallFault {
   int at = -1;  // which call, from 0
   FaultKind kind = FaultKind::kNone;
   int error = EIO;
+  bool always = false;  // an error: from `at` on
 };
 
 // What a file system does not have.
@@ -35,6 +36,7 @@ struct FileSystemLacks {
   bool links = false;
   bool proc = false;
   bool entry_types = false;
+  int writes = 0;  // what every call says that would write; 0: they are made
 };
 
 inline constexpr int kKilled = 77;  // exit code
@@ -47,6 +49,7 @@ class FaultyCalls final : public PosixCalls {
   const std::vector<std::string>& made() const { return made_; }
 
   int open(int directory, const char* path, int flags) override {
+    if (lacks_.writes != 0 && (flags & (O_ACCMODE | O_CREAT)) != 0) return -lacks_.writes;
     if (lacks_.unnamed_files && (flags & O_TMPFILE) == O_TMPFILE) return -EOPNOTSUPP;
     if (lacks_.direct_open && (flags & O_DIRECT) != 0) return -EINVAL;
     const int fd = around("open", [&] { return real_.open(directory, path, flags); });
@@ -57,9 +60,11 @@ class FaultyCalls final : public PosixCalls {
     return around("close", [&] { return real_.close(fd); }, [&] { real_.close(fd); });
   }
   int make_directory(int directory, const char* path) override {
+    if (lacks_.writes != 0) return -lacks_.writes;
     return around("mkdir", [&] { return real_.make_directory(directory, path); });
   }
   int unlink(int directory, const char* name) override {
+    if (lacks_.writes != 0) return -lacks_.writes;
     return around("unlink", [&] { return real_.unlink(directory, name); });
   }
   int status(int fd, FileStatus& into) override {
@@ -78,15 +83,18 @@ class FaultyCalls final : public PosixCalls {
     return around("read", [&] { return real_.read(fd, into, at); });
   }
   ssize_t write(int fd, Bytes bytes, std::int64_t at) override {
+    if (lacks_.writes != 0) return -lacks_.writes;
     if (lacks_.direct_write && direct_) return -EINVAL;
     if (is_due(FaultKind::kShort)) bytes = bytes.first((bytes.size() + 1) / 2);
     return around("write", [&] { return real_.write(fd, bytes, at); });
   }
   int allocate(int fd, std::int64_t bytes) override {
+    if (lacks_.writes != 0) return -lacks_.writes;
     if (lacks_.allocate) return -EOPNOTSUPP;
     return around("allocate", [&] { return real_.allocate(fd, bytes); });
   }
   int truncate(int fd, std::int64_t bytes) override {
+    if (lacks_.writes != 0) return -lacks_.writes;
     return around("truncate", [&] { return real_.truncate(fd, bytes); });
   }
   int leave_direct(int fd) override {
@@ -106,14 +114,17 @@ class FaultyCalls final : public PosixCalls {
     return around("drop_cache", [&] { return real_.drop_cache(fd, at, bytes); });
   }
   int link_open(int fd, int directory, const char* name) override {
+    if (lacks_.writes != 0) return -lacks_.writes;
     if (lacks_.proc) return -ENOENT;
     return around("link_open", [&] { return real_.link_open(fd, directory, name); });
   }
   int link(int from, const char* name, int to, const char* new_name) override {
+    if (lacks_.writes != 0) return -lacks_.writes;
     if (lacks_.links) return -EPERM;
     return around("link", [&] { return real_.link(from, name, to, new_name); });
   }
   int rename_new(int from, const char* name, int to, const char* new_name) override {
+    if (lacks_.writes != 0) return -lacks_.writes;
     return around("rename", [&] { return real_.rename_new(from, name, to, new_name); });
   }
 
@@ -128,7 +139,8 @@ class FaultyCalls final : public PosixCalls {
   // `anyway` is what also happens when the call is said to have failed.
   template <class Call, class Anyway>
   auto around(const char* name, Call call, Anyway anyway) -> decltype(call()) {
-    const bool due = fault_.at == static_cast<int>(made_.size());
+    const int number = static_cast<int>(made_.size());
+    const bool due = fault_.at == number || (fault_.always && fault_.at < number);
     made_.emplace_back(name);
     if (!due) return call();
     if (fault_.kind == FaultKind::kKillBefore) ::_exit(kKilled);

@@ -203,6 +203,36 @@ class Folders(Case):
             self.assertEqual(tree_of(other + "/t"), written[one.rank])
 
 
+class Cut(Case):
+    def test_files_may_be_cut_once_they_are_copied(self):
+        mine = self.open()
+        written = self.write("t", 1)
+        save = mine.save_tensors
+
+        def cut_and_save(*arguments, **options):
+            for path in pathlib.Path(self.folder, "t").rglob("*.pt"):
+                os.truncate(path, 0)
+            return save(*arguments, **options)
+
+        with mock.patch.object(mine, "save_tensors", cut_and_save):
+            checkpoint.capture(self.folder, 1, checkpointer=mine)
+        mine.wait()
+        checkpoint.restore_capture(self.folder, checkpointer=mine)
+        self.assertEqual(tree_of(self.folder + "/t"), written)
+
+    def test_after_an_error_the_next_capture_works(self):
+        mine = self.open()
+        written = self.write("t", 1)
+        with mock.patch.object(directories, "_look", side_effect=directories._changed("x", "grew")):
+            with self.assertRaisesRegex(checkpoint.CheckpointError, "nothing was saved"):
+                checkpoint.capture(self.folder, 1, checkpointer=mine)
+        checkpoint.capture(self.folder, 1, checkpointer=mine)
+        mine.wait()
+        self.assertEqual([one["step"] for one in mine.list()], [1])
+        checkpoint.restore_capture(self.folder + "-other", checkpointer=mine)
+        self.assertEqual(tree_of(self.folder + "-other/t"), written)
+
+
 class RealDeepspeed(Case):
     def setUp(self):
         super().setUp()

@@ -1,10 +1,12 @@
 // Answers of object stores. Whatever a server sends, a parser ends, stays within its bounds, and
 // gives only what was asked for. The first byte chooses the parser.
+#include <algorithm>
 #include <cstdint>
 #include <string_view>
 
 #include "base/check.hpp"
 #include "checkpoint/store/gcs_protocol.hpp"
+#include "checkpoint/store/page_walk.hpp"
 #include "checkpoint/store/s3_protocol.hpp"
 #include "checkpoint/store/small_xml.hpp"
 
@@ -17,6 +19,10 @@ void check_page(const amdahl::Result<ListPage>& page) {
   AMDAHL_CHECK(page->objects.size() <= kListPageMax);
   for (const StoredObject& object : page->objects)
     AMDAHL_CHECK(!object.name.empty() && object.bytes >= 0);
+  std::vector<StoredObject> sorted = page->objects;
+  if (!sort_listed(sorted)) return;
+  const auto after = [](const auto& a, const auto& b) { return a.name >= b.name; };
+  AMDAHL_CHECK(std::ranges::adjacent_find(sorted, after) == sorted.end());
 }
 
 // Text that is written and read again is the same.

@@ -6,8 +6,9 @@
     if checkpoint.restore_capture(folder):               # before engine.load_checkpoint(folder)
         engine.load_checkpoint(folder)
 
-A folder of DeepSpeed has a folder for each tag and a file `latest` that names one. capture() copies
-the files of a tag from the page cache; once it returns they may be removed. restore_capture() puts
+A folder of DeepSpeed has a folder for each tag and a file `latest` that names one. capture() reads
+the files of a tag into memory, all of them, and lets go of that when the checkpointer has its copy;
+then they may be removed. A file that changes meanwhile is an error. restore_capture() puts
 them back, makes them durable, and only then writes `latest`: a crash on the way leaves the
 old one. Every byte that comes back is verified.
 """
@@ -29,6 +30,7 @@ LATEST = "latest"
 FILES_MAX = 100_000
 BYTES_MAX = 1 << 42
 LATEST_BYTES_MAX = 4096
+PIECE_BYTES_MAX = 64 << 20
 PATIENCE_SECONDS = 1800.0
 
 
@@ -45,9 +47,9 @@ def capture(directory: str, step: int, *, tag: str | None = None,
     tag = (tag or read_latest(directory)) if takes else ""
     if takes and not tag:
         raise FileNotFoundError(f"{directory} has no file {LATEST!r}: give a tag")
-    with _Mapped(os.path.join(directory, tag), own.rank) if takes else _Nothing() as mapped:
-        state = {"kind": "capture", "tag": tag, "files": mapped.files} if takes else None
-        return own.save_tensors(mapped.specs, mapped.addresses, state, step,
+    with _Copied(os.path.join(directory, tag), own.rank) if takes else _Nothing() as copied:
+        state = {"kind": "capture", "tag": tag, "files": copied.files} if takes else None
+        return own.save_tensors(copied.specs, copied.addresses, state, step,
                                 patience=PATIENCE_SECONDS)
 
 
@@ -85,48 +87,87 @@ class _Nothing:
         pass
 
 
-class _Mapped:
-    """The files of a folder in memory, without reading them; until the end of the block."""
+class _Copied:
+    """The files of a folder in memory of our own, until the end of the block.
+
+    Mapped they would need no memory, but one that somebody cuts short meanwhile would end the
+    process by SIGBUS, and one that somebody writes to would be torn.
+    """
 
     def __init__(self, folder: str, rank: int) -> None:
         self.specs, self.addresses, self.files = [], [], []
         self._open: list = []
-        total = 0
-        for path in _paths(folder):
-            full = os.path.join(folder, path)
-            size = os.stat(full, follow_symlinks=False).st_size
-            total += size
-            if total > BYTES_MAX:
-                raise ValueError(f"{folder}: more than {BYTES_MAX} bytes")
-            name = tree.short_name(f"rank{rank}/files/{path}" if rank else f"files/{path}")
-            self.specs.append({"name": name, "dtype": "U8", "shape": [size]})
-            self.files.append({"path": path, "bytes": size, "tensor": {"$tensor": name}})
-            self.addresses.append(self._map(full, size))
+        try:
+            self._copy(folder, rank)
+        except BaseException:
+            self.__exit__()
+            raise
 
-    def _map(self, path: str, size: int) -> int:
+    def _copy(self, folder: str, rank: int) -> None:
+        before = {path: _look(os.path.join(folder, path)) for path in _paths(folder)}
+        total = sum(seen.st_size for seen in before.values())
+        if total > BYTES_MAX:
+            raise ValueError(f"{folder}: {total} bytes, more than {BYTES_MAX}")
+        for path, seen in before.items():
+            name = tree.short_name(f"rank{rank}/files/{path}" if rank else f"files/{path}")
+            self.specs.append({"name": name, "dtype": "U8", "shape": [seen.st_size]})
+            self.files.append({"path": path, "bytes": seen.st_size, "tensor": {"$tensor": name}})
+            self.addresses.append(self._read(os.path.join(folder, path), seen.st_size))
+        # All at the end: they have to be of one moment.
+        others = before.keys() ^ set(_paths(folder))
+        if others:
+            raise _changed(os.path.join(folder, min(others)), "came or went")
+        for path, seen in before.items():
+            now = _look(os.path.join(folder, path))
+            if now.st_size != seen.st_size:
+                raise _changed(os.path.join(folder, path),
+                               f"had {seen.st_size} bytes and has {now.st_size}")
+            if (now.st_mtime_ns, now.st_ino) != (seen.st_mtime_ns, seen.st_ino):
+                raise _changed(os.path.join(folder, path), "was written to or replaced")
+
+    def _read(self, path: str, size: int) -> int:
         if not size:
             return 0
-        with open(path, "rb") as file:
-            # Private and writable, as only of such memory Python tells the address.
-            memory = mmap.mmap(file.fileno(), size, access=mmap.ACCESS_COPY)
-        view = ctypes.c_char.from_buffer(memory)
-        self._open.append((view, memory))
-        return ctypes.addressof(view)
+        memory = mmap.mmap(-1, size, flags=mmap.MAP_PRIVATE | mmap.MAP_ANONYMOUS)
+        self._open.append(memory)
+        descriptor = os.open(path, os.O_RDONLY | os.O_NOFOLLOW | os.O_CLOEXEC)
+        with open(descriptor, "rb", buffering=0) as file, memoryview(memory) as whole:
+            at = 0
+            while at < size:
+                with whole[at:at + PIECE_BYTES_MAX] as piece:
+                    got = file.readinto(piece)
+                if not got:
+                    raise _changed(path, f"had {size} bytes and ends at {at}")
+                at += got
+        return ctypes.addressof(ctypes.c_char.from_buffer(memory))
 
-    def __enter__(self) -> "_Mapped":
+    def __enter__(self) -> "_Copied":
         return self
 
     def __exit__(self, *_) -> None:
         while self._open:
-            view, memory = self._open.pop()
-            del view
-            memory.close()
+            self._open.pop().close()
+
+
+def _look(path: str) -> os.stat_result:
+    return os.stat(path, follow_symlinks=False)
+
+
+def _changed(path: str, how: str) -> library.CheckpointError:
+    return library.CheckpointError("conflict", f"{path} {how} while it was captured: capture it "
+                                   "when its writer is done; nothing was saved")
+
+
+def _raise(error: OSError) -> None:
+    raise error
 
 
 def _paths(folder: str) -> list:
     """Relative paths of all files below it, in a fixed order."""
     found = []
-    for where, folders, names in os.walk(folder):
+    if not os.path.isdir(folder):
+        raise FileNotFoundError(f"{folder} has no files")
+    for where, folders, names in os.walk(folder, onerror=_raise):
         for name in [*folders, *names]:
             full = os.path.join(where, name)
             if os.path.islink(full) or not (os.path.isdir(full) or os.path.isfile(full)):
