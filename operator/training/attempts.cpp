@@ -83,12 +83,13 @@ std::string place_of(const api::ReportCheckpoint& found, const Situation& s) {
   return known ? found.path : s.spec.checkpoint.uri;
 }
 
-void take_checkpoint(TrainingJobStatus& next, const api::ReportCheckpoint& found,
+// Whether it was news.
+bool take_checkpoint(TrainingJobStatus& next, const api::ReportCheckpoint& found,
                      const Situation& s) {
   if (!next.checkpoint) next.checkpoint.emplace();
   take_engine(*next.checkpoint, found);
   auto& known = next.checkpoint->last_committed;
-  if (known && known->step >= found.step) return;
+  if (known && known->step >= found.step) return false;
   known = api::CommittedCheckpoint{.step = found.step,
                                    .uri = place_of(found, s),
                                    .manifest_digest = found.manifest_digest,
@@ -99,6 +100,7 @@ void take_checkpoint(TrainingJobStatus& next, const api::ReportCheckpoint& found
   if (!lies_below(known->uri, s.spec.checkpoint.uri)) known->manifest_digest.clear();
   if (found.committed_at) known->committed_at = stamp(*found.committed_at);
   next.checkpoint->verified_at.reset();
+  return true;
 }
 
 WallTime changed_at(const TrainingJobStatus& status, std::string_view type) {
@@ -154,7 +156,8 @@ void take_reports(TrainingJobStatus& next, const Situation& s) {
       record.last_step = std::max(record.last_step.value_or(0), *report->step);
     }
   }
-  if (const auto found = agreed_checkpoint(s)) take_checkpoint(next, *found, s);
+  const auto found = agreed_checkpoint(s);
+  follow_interval(next, s, found && take_checkpoint(next, *found, s));
 }
 
 WallTime attempt_began(const TrainingJobStatus& status) {

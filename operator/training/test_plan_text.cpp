@@ -189,6 +189,10 @@ std::string plan_text(const Plan& plan, const api::TrainingJobStatus& before) {
   if (plan.reply.request != api::ReportRequest::kNone)
     text += fmt::format("ask {} {}s\n", enum_name(plan.reply.request),
                         plan.reply.deadline_seconds.value_or(0));
+  const std::string interval =
+      fmt::format("{}", plan.reply.checkpoint_interval_seconds.value_or(0));
+  if (plan.reply.checkpoint_interval_seconds && !is_usual("interval", interval))
+    text += fmt::format("tell interval {}s\n", interval);
   if (plan.requeue_after) text += fmt::format("again {}\n", format_duration(*plan.requeue_after));
   return text;
 }

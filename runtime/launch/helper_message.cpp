@@ -125,6 +125,10 @@ std::string continue_line() {
   return "{\"type\":\"continue\"}\n";
 }
 
+std::string interval_line(std::chrono::seconds interval) {
+  return fmt::format("{{\"type\":\"interval\",\"seconds\":{}}}\n", interval.count());
+}
+
 std::optional<api::ReportCheckpoint> read_marker(std::string_view text) {
   const Json json = parse_input(text);
   return json.is_object() ? checkpoint_in(json) : std::nullopt;
