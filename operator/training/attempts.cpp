@@ -5,6 +5,7 @@
 
 #include "operator/api/condition.hpp"
 #include "operator/controller/conditions.hpp"
+#include "operator/training/account.hpp"
 #include "operator/training/checkpoint_check.hpp"
 #include "operator/training/checkpoint_interval.hpp"
 
@@ -131,6 +132,7 @@ void forget_other_places(TrainingJobStatus& next, const Situation& s) {
   const api::CommittedCheckpoint& known = *next.checkpoint->last_committed;
   const bool ours = !known.manifest_digest.empty() && !known.uri.empty();
   if (!ours || lies_below(known.uri, s.spec.checkpoint.uri)) return;
+  recount_lost(next, next.attempts.size(), known.step, 0);
   next.checkpoint->last_committed.reset();
   next.checkpoint->verified_at.reset();
 }

@@ -31,6 +31,8 @@ void put_attempt(Lines& lines, const api::AttemptStatus& attempt) {
   lines.emplace_back(key + "held", attempt.held_gpu_seconds == 0
                                        ? ""
                                        : fmt::format("{}", attempt.held_gpu_seconds));
+  if (attempt.trained_gpu_seconds > 0)
+    lines.emplace_back(key + "trained", fmt::format("{}", attempt.trained_gpu_seconds));
   if (!attempt.cause) return;
   lines.emplace_back(key + "cause", enum_name(attempt.cause->cause_class));
   lines.emplace_back(key + "outlook", enum_name(attempt.cause->outlook));
