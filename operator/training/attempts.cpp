@@ -81,7 +81,7 @@ void take_engine(api::CheckpointStatus& next, const api::ReportCheckpoint& found
 // A last report has no room for the place; our own engine writes where the spec says.
 std::string place_of(const api::ReportCheckpoint& found, const Situation& s) {
   const bool known = !found.path.empty() || found.manifest_digest.empty();
-  return known ? found.path : s.spec.checkpoint.uri;
+  return known ? as_address(found.path) : s.spec.checkpoint.uri;
 }
 
 // Whether it was news.

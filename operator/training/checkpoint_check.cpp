@@ -88,8 +88,9 @@ void go_on_from(TrainingJobStatus& next, const FoundCheckpoint& found) {
 CheckpointAsk ask_of(const Situation& s) {
   std::string place = committed_in(s.status)->uri;
   if (place.empty()) place = s.spec.checkpoint.uri;
-  if (place.starts_with('/')) place.insert(0, kFileScheme);  // as launchers report it
-  return {.job_uid = s.job().metadata.uid, .attempt = s.view.number, .uri = std::move(place)};
+  return {.job_uid = s.job().metadata.uid,
+          .attempt = s.view.number,
+          .uri = as_address(std::move(place))};
 }
 
 // What it waited for so far is over.
@@ -179,6 +180,11 @@ bool wants_check(const Situation& s) {
 }
 
 }  // namespace
+
+std::string as_address(std::string place) {
+  if (place.starts_with('/')) place.insert(0, kFileScheme);
+  return place;
+}
 
 bool lies_below(std::string_view part, std::string_view whole) {
   const auto trimmed = [](std::string_view text) {
