@@ -22,9 +22,12 @@ struct GcOptions {
 Result<int> collect(Program& program, const GcOptions& options) {
   TRY(const StorePtr store, open_place(program, options.place));
   const auto call = call_within(program, kObjectsDeadline);
-  TRY(const std::string text,
-      checkpoint::read_whole(*store, "owner.jsonl", checkpoint::kOwnerBytesMax, call));
-  TRY(const checkpoint::Owner owner, checkpoint::read_owner(text));
+  const auto text = checkpoint::read_whole(*store, "owner.jsonl", checkpoint::kOwnerBytesMax, call);
+  if (!text && text.error().code == Errc::kNotFound)
+    return fail(Errc::kNotFound, "{}: no job has saved there, so nothing in it is ours to remove",
+                store->describe());
+  if (!text) return std::unexpected<Error>(text.error());
+  TRY(const checkpoint::Owner owner, checkpoint::read_owner(*text));
   checkpoint::Collector collector(*store, owner.job_uid);
   checkpoint::CollectOptions wanted{.policy = options.policy,
                                     .saves = {.alone = options.job_has_ended},

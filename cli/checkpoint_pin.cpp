@@ -24,7 +24,7 @@ Result<int> pin(Program& program, const PinOptions& options) {
   if (!created && created.error().code != Errc::kAlreadyExists)
     return std::unexpected<Error>(created.error());
   // After the pin: what is there now stays. A collector that had begun before may have taken it.
-  if (auto there = checkpoint::fetch_chain(*store, options.step, call); !there) {
+  if (auto there = choose_checkpoint(program, *store, options.step, call); !there) {
     if (created) TRY(store->remove(pin_name(options.step), call));
     return wrap(std::move(there).error(), "step {} is not pinned", options.step);
   }

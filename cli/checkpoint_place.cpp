@@ -1,6 +1,8 @@
 #include "cli/checkpoint_place.hpp"
 
 #include <CLI/CLI.hpp>
+#include <algorithm>
+#include <filesystem>
 
 #include "base/rng.hpp"
 #include "checkpoint/engine/trusted_store.hpp"
@@ -9,6 +11,8 @@
 
 namespace amdahl::cli {
 namespace {
+
+constexpr std::string_view kFileScheme = "file://";
 
 bool is_address(std::string_view where) {
   return where.starts_with('/') || where.find("://") != where.npos;
@@ -20,6 +24,14 @@ Task<Result<int>> find_address(Access access, std::string name, std::string& add
     co_return fail(Errc::kNotFound,
                    "TrainingJob {} keeps no checkpoints: spec.checkpoint.uri is not set", name);
   address = job.spec.checkpoint.uri;
+  std::error_code unknown;
+  if (address.starts_with(kFileScheme) &&
+      !std::filesystem::exists(address.substr(kFileScheme.size()), unknown) && !unknown)
+    co_return fail(Errc::kNotFound,
+                   "TrainingJob {} keeps checkpoints in {}, a path inside its containers which is "
+                   "not on this machine: nothing was saved yet, or this must run where the volume "
+                   "is mounted, with its path there",
+                   name, address);
   co_return kDone;
 }
 
@@ -64,10 +76,22 @@ checkpoint::StoreCall call_within(const Program& program, std::chrono::nanosecon
   return {.deadline = program.clock.monotonic() + span};
 }
 
+Result<void> check_committed(checkpoint::Store& store, std::int64_t step,
+                             const checkpoint::StoreCall& call) {
+  TRY(const auto steps, checkpoint::fetch_steps(store, call));
+  if (std::ranges::find(steps, step) != steps.end()) return {};
+  return fail(Errc::kNotFound,
+              "{}: step {} is not committed there; amdahl checkpoint ls {} shows what is",
+              store.describe(), step, store.describe());
+}
+
 Result<checkpoint::Chain> choose_checkpoint(Program& program, checkpoint::Store& store,
                                             std::optional<std::int64_t> step,
                                             const checkpoint::StoreCall& call) {
-  if (step) return checkpoint::fetch_chain(store, *step, call);
+  if (step) {
+    TRY(check_committed(store, *step, call));
+    return checkpoint::fetch_chain(store, *step, call);
+  }
   TRY(checkpoint::Newest newest, checkpoint::fetch_newest(store, call));
   for (const checkpoint::PassedOver& one : newest.passed_over)
     program.terminal.err(fmt::format("step {} cannot be used: {}\n", one.step, one.why));

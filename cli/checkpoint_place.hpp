@@ -35,6 +35,9 @@ Result<StorePtr> open_place(Program& program, const PlaceOptions& options);
 
 checkpoint::StoreCall call_within(const Program& program, std::chrono::nanoseconds span);
 
+// A step that nobody has saved is not a damaged one.
+Result<void> check_committed(checkpoint::Store& store, std::int64_t step,
+                             const checkpoint::StoreCall& call);
 // The step that was asked for, or the newest that can be used; what was passed over is said.
 Result<checkpoint::Chain> choose_checkpoint(Program& program, checkpoint::Store& store,
                                             std::optional<std::int64_t> step,

@@ -114,6 +114,19 @@ TEST_CASE("Checkpoint verify names what is damaged, and show falls back") {
   CHECK_THAT(shown.out, Catch::Contains("10"));
 }
 
+TEST_CASE("Checkpoint verbs call a step that nobody saved by that name, and not damaged") {
+  const Folder folder;
+  const std::string where = (folder.path / "job").string();
+  save(where, {10});
+  for (const char* const verb : {"verify", "show"}) {
+    const Said said = say({verb, where, "--step", "11"});
+    CHECK(said.code == kFailed);
+    CHECK_THAT(said.err, Catch::Contains("step 11 is not committed there") &&
+                             Catch::Contains("amdahl checkpoint ls file://" + where));
+    CHECK(said.out.empty());
+  }
+}
+
 TEST_CASE("Checkpoint verbs count only what a trusted key has signed, if asked to") {
   const Folder folder;
   const std::string where = (folder.path / "job").string();
@@ -141,7 +154,8 @@ TEST_CASE("Checkpoint gc removes what is not kept, and only that") {
   CHECK(say({"pin", where, "10"}).code == kDone);
   const Said none = say({"pin", where, "11"});
   CHECK(none.code == kFailed);
-  CHECK_THAT(none.err, Catch::Contains("step 11 is not pinned"));
+  CHECK_THAT(none.err, Catch::Contains("step 11 is not pinned") &&
+                           Catch::Contains("amdahl checkpoint ls file://" + where));
   CHECK_FALSE(fs::exists(fs::path(where) / "pins" / "00000000000000000011"));
   const Said planned = say({"gc", where, "--keep-last", "1", "--dry-run"});
   CHECK_THAT(planned.out, Catch::Contains("would remove manifests/00000000000000000020.jsonl") &&
@@ -162,7 +176,9 @@ TEST_CASE("Checkpoint gc removes what is not kept, and only that") {
 TEST_CASE("Checkpoint verbs refuse places that cannot be") {
   CHECK(say({"ls", "ftp://x/y"}).code != kDone);
   CHECK_THAT(say({"ls", "ftp://x/y"}).err, Catch::Contains("ftp"));
-  CHECK(say({"gc", "/nowhere/at/all"}).code == kFailed);
+  const Said collected = say({"gc", "/nowhere/at/all"});
+  CHECK(collected.code == kFailed);
+  CHECK_THAT(collected.err, Catch::Contains("file:///nowhere/at/all: no job has saved there"));
   CHECK(say({"pin", "/tmp", "-1"}).code == kWrongUsage);
 }
 

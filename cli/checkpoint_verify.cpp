@@ -49,6 +49,7 @@ Result<int> verify(Program& program, const VerifyOptions& options) {
   TRY(const StorePtr store, open_place(program, options.place));
   std::vector<std::int64_t> steps;
   if (options.step) {
+    TRY(check_committed(*store, *options.step, call_within(program, kRecordsDeadline)));
     steps = {*options.step};
   } else {
     TRY(steps, checkpoint::fetch_steps(*store, call_within(program, kRecordsDeadline)));

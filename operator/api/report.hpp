@@ -42,6 +42,7 @@ inline constexpr std::uint32_t kReportErrorWhereMax = 256;
 inline constexpr std::uint32_t kReportErrorMessageMax = 2048;
 inline constexpr std::int64_t kReportEverySecondsDefault = 5;
 inline constexpr std::int64_t kReportEverySecondsMax = 300;
+inline constexpr std::int64_t kReportIntervalSecondsMax = 30LL * 24 * 3600;  // what a spec may say
 
 struct ReportPhaseSeconds {
   ReportPhase name = ReportPhase::kUnattributed;
@@ -225,6 +226,7 @@ struct ReportReply {
   ReportRequest request = ReportRequest::kNone;
   std::optional<std::int64_t> deadline_seconds = {};
   std::optional<std::int64_t> report_every_seconds = {};
+  std::optional<std::int64_t> checkpoint_interval_seconds = {};
   bool operator==(const ReportReply&) const = default;
 };
 template <class V>
@@ -234,6 +236,10 @@ constexpr void fields(V& v, ReportReply& reply) {
              {.doc = "How long it has for that, from now.", .min = 0, .max = kReportSecondsMax});
   v.optional("reportEverySeconds", reply.report_every_seconds,
              {.doc = "When the next report is wanted.", .min = 1, .max = kReportEverySecondsMax});
+  v.optional("checkpointIntervalSeconds", reply.checkpoint_interval_seconds,
+             {.doc = "How often the trainer shall save from now on; absent: as it was told before.",
+              .min = 1,
+              .max = kReportIntervalSecondsMax});
 }
 
 }  // namespace amdahl::api

@@ -80,4 +80,7 @@ TEST_CASE("ReportReply says nothing when nothing is wanted") {
   CHECK(reply->request == ReportRequest::kPause);
   CHECK(reply->deadline_seconds == 90);
   CHECK_FALSE(reply->report_every_seconds);
+  CHECK_FALSE(reply->checkpoint_interval_seconds);
+  CHECK(dump_json(encode(ReportReply{.checkpoint_interval_seconds = 832})) ==
+        R"({"checkpointIntervalSeconds":832})");
 }

@@ -105,8 +105,9 @@ constexpr void fields(V& v, CheckpointStatus& checkpoint) {
   v.optional("verifiedAt", checkpoint.verified_at,
              {.doc = "When the last committed checkpoint was last read back and found good."});
   v.optional("intervalSeconds", checkpoint.interval_seconds,
-             {.doc = "How often the current attempt was told to save, in seconds: the spec's "
-                     "interval, or what Auto came to when the attempt began.",
+             {.doc = "How often the current attempt is told to save, in seconds: the spec's "
+                     "interval, or what Auto comes to. Auto follows what is measured while the "
+                     "attempt runs.",
               .min = 1,
               .max = kIntegerMax});
 }

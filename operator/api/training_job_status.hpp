@@ -84,6 +84,7 @@ struct AttemptStatus {
   std::optional<std::int64_t> lost_steps = {};
   std::optional<std::int64_t> resumed_from_step = {};
   std::int64_t held_gpu_seconds = 0;
+  std::int64_t trained_gpu_seconds = 0;
   std::vector<std::string> nodes = {};
   bool operator==(const AttemptStatus&) const = default;
 };
@@ -107,6 +108,10 @@ constexpr void fields(V& v, AttemptStatus& attempt) {
               .max = kIntegerMax});
   v.optional("heldGpuSeconds", attempt.held_gpu_seconds,
              {.doc = "GPU-seconds it held, from bind to release.", .min = 0, .max = kIntegerMax});
+  v.optional("trainedGpuSeconds", attempt.trained_gpu_seconds,
+             {.doc = "GPU-seconds that its steps took, with those that have to be done again.",
+              .min = 0,
+              .max = kIntegerMax});
   v.optional("nodes", attempt.nodes,
              {.doc = "Some of the nodes it ran on, those of the cause first.",
               .length_max = kSubdomainMax,

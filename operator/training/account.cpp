@@ -4,6 +4,7 @@
 
 #include "operator/api/names.hpp"
 #include "operator/waste/account.hpp"
+#include "operator/waste/fallback.hpp"
 
 namespace amdahl::training {
 namespace {
@@ -108,9 +109,24 @@ void account_held(TrainingJobStatus& next, const Situation& s) {
                                                  .timelines = timelines,
                                                  .now = s.now});
   for (const waste::AttemptAccount& one : account.attempts)
-    for (api::AttemptStatus& record : next.attempts)
-      if (record.number == one.number) record.held_gpu_seconds = one.held;
+    for (api::AttemptStatus& record : next.attempts) {
+      if (record.number != one.number) continue;
+      record.held_gpu_seconds = one.held;
+      record.trained_gpu_seconds =
+          one.phases[waste::Phase::kProductive] + one.phases[waste::Phase::kLostWork];
+    }
   if (account.total.held > 0 || account.total.settled) next.gpu_seconds = account.total;
+}
+
+void recount_lost(TrainingJobStatus& next, std::size_t attempts, std::int64_t believed,
+                  std::int64_t real) {
+  attempts = std::min(attempts, next.attempts.size());
+  if (attempts == 0) return;
+  api::AttemptStatus& before = next.attempts[attempts - 1];
+  if (before.last_step) before.lost_steps = std::max<std::int64_t>(0, *before.last_step - real);
+  if (!next.gpu_seconds) return;
+  waste::recount(*next.gpu_seconds, std::span(next.attempts).first(attempts),
+                 {.believed = believed, .real = real});
 }
 
 bool is_settled(const Situation& s, std::uint32_t attempt) {

@@ -5,6 +5,7 @@
 
 #include "operator/api/condition.hpp"
 #include "operator/controller/conditions.hpp"
+#include "operator/training/account.hpp"
 #include "operator/training/checkpoint_check.hpp"
 #include "operator/training/checkpoint_interval.hpp"
 
@@ -80,15 +81,16 @@ void take_engine(api::CheckpointStatus& next, const api::ReportCheckpoint& found
 // A last report has no room for the place; our own engine writes where the spec says.
 std::string place_of(const api::ReportCheckpoint& found, const Situation& s) {
   const bool known = !found.path.empty() || found.manifest_digest.empty();
-  return known ? found.path : s.spec.checkpoint.uri;
+  return known ? as_address(found.path) : s.spec.checkpoint.uri;
 }
 
-void take_checkpoint(TrainingJobStatus& next, const api::ReportCheckpoint& found,
+// Whether it was news.
+bool take_checkpoint(TrainingJobStatus& next, const api::ReportCheckpoint& found,
                      const Situation& s) {
   if (!next.checkpoint) next.checkpoint.emplace();
   take_engine(*next.checkpoint, found);
   auto& known = next.checkpoint->last_committed;
-  if (known && known->step >= found.step) return;
+  if (known && known->step >= found.step) return false;
   known = api::CommittedCheckpoint{.step = found.step,
                                    .uri = place_of(found, s),
                                    .manifest_digest = found.manifest_digest,
@@ -99,6 +101,7 @@ void take_checkpoint(TrainingJobStatus& next, const api::ReportCheckpoint& found
   if (!lies_below(known->uri, s.spec.checkpoint.uri)) known->manifest_digest.clear();
   if (found.committed_at) known->committed_at = stamp(*found.committed_at);
   next.checkpoint->verified_at.reset();
+  return true;
 }
 
 WallTime changed_at(const TrainingJobStatus& status, std::string_view type) {
@@ -129,6 +132,7 @@ void forget_other_places(TrainingJobStatus& next, const Situation& s) {
   const api::CommittedCheckpoint& known = *next.checkpoint->last_committed;
   const bool ours = !known.manifest_digest.empty() && !known.uri.empty();
   if (!ours || lies_below(known.uri, s.spec.checkpoint.uri)) return;
+  recount_lost(next, next.attempts.size(), known.step, 0);
   next.checkpoint->last_committed.reset();
   next.checkpoint->verified_at.reset();
 }
@@ -154,7 +158,8 @@ void take_reports(TrainingJobStatus& next, const Situation& s) {
       record.last_step = std::max(record.last_step.value_or(0), *report->step);
     }
   }
-  if (const auto found = agreed_checkpoint(s)) take_checkpoint(next, *found, s);
+  const auto found = agreed_checkpoint(s);
+  follow_interval(next, s, found && take_checkpoint(next, *found, s));
 }
 
 WallTime attempt_began(const TrainingJobStatus& status) {

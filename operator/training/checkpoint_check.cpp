@@ -3,6 +3,7 @@
 #include <algorithm>
 
 #include "operator/api/condition.hpp"
+#include "operator/training/account.hpp"
 #include "operator/training/events.hpp"
 #include "operator/training/status_of.hpp"
 
@@ -65,14 +66,10 @@ std::string_view unread_reason(std::string_view message) {
   return at == std::string_view::npos ? "" : message.substr(at + kNotRead.size());
 }
 
-void set_lost(std::optional<std::int64_t>& lost, const api::AttemptStatus& attempt,
-              std::int64_t safe) {
-  if (attempt.last_step) lost = std::max<std::int64_t>(0, *attempt.last_step - safe);
-}
-
 // Everything that said from where the attempt goes on says so again.
 void go_on_from(TrainingJobStatus& next, const FoundCheckpoint& found) {
   auto& known = *next.checkpoint->last_committed;
+  const std::int64_t believed = known.step;
   known = {.step = found.step,
            .uri = known.uri,
            .manifest_digest = found.digest,
@@ -81,8 +78,8 @@ void go_on_from(TrainingJobStatus& next, const FoundCheckpoint& found) {
                                               : std::optional<WallTime>()};
   next.attempts.back().resumed_from_step = found.step;
   if (next.attempts.size() < 2) return;
-  api::AttemptStatus& before = next.attempts[next.attempts.size() - 2];
-  set_lost(before.lost_steps, before, found.step);
+  recount_lost(next, next.attempts.size() - 1, believed, found.step);
+  const api::AttemptStatus& before = next.attempts[next.attempts.size() - 2];
   if (before.outcome != api::AttemptOutcome::kPaused || !next.pause) return;
   next.pause->step = found.step;
   next.pause->lost_steps = before.lost_steps;
@@ -91,8 +88,9 @@ void go_on_from(TrainingJobStatus& next, const FoundCheckpoint& found) {
 CheckpointAsk ask_of(const Situation& s) {
   std::string place = committed_in(s.status)->uri;
   if (place.empty()) place = s.spec.checkpoint.uri;
-  if (place.starts_with('/')) place.insert(0, kFileScheme);  // as launchers report it
-  return {.job_uid = s.job().metadata.uid, .attempt = s.view.number, .uri = std::move(place)};
+  return {.job_uid = s.job().metadata.uid,
+          .attempt = s.view.number,
+          .uri = as_address(std::move(place))};
 }
 
 // What it waited for so far is over.
@@ -182,6 +180,11 @@ bool wants_check(const Situation& s) {
 }
 
 }  // namespace
+
+std::string as_address(std::string place) {
+  if (place.starts_with('/')) place.insert(0, kFileScheme);
+  return place;
+}
 
 bool lies_below(std::string_view part, std::string_view whole) {
   const auto trimmed = [](std::string_view text) {

@@ -18,6 +18,9 @@ namespace amdahl::training {
 // A store without a sound checkpoint is looked at again: somebody may mend it.
 inline constexpr std::chrono::minutes kLookAgain{2};
 
+// Older launchers reported /path, and statuses have it from them: file:///path.
+std::string as_address(std::string place);
+
 // Whether `part` is `whole`, or something below it. file:///path and /path are the same.
 bool lies_below(std::string_view part, std::string_view whole);
 

@@ -7,6 +7,13 @@
 namespace amdahl::training {
 namespace {
 
+TEST_CASE("as_address: a path of an older launcher has the scheme that it stands for") {
+  CHECK(as_address("/c/7") == "file:///c/7");
+  CHECK(as_address("file:///c/7") == "file:///c/7");
+  CHECK(as_address("gs://b/p") == "gs://b/p");
+  CHECK(as_address("").empty());
+}
+
 TEST_CASE("lies_below: the same place, or one below it") {
   struct Row {
     std::string_view part;

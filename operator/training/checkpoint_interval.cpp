@@ -23,11 +23,32 @@ std::int64_t interval_seconds(const api::TrainingJobSpec& spec, const TrainingJo
                                  static_cast<double>(kIntervalSecondsMax)));
 }
 
+std::int64_t next_interval_seconds(std::int64_t told, const api::TrainingJobSpec& spec,
+                                   const TrainingJobStatus& status) {
+  // Beyond the bounds it was the spec's own.
+  const auto before =
+      static_cast<double>(std::clamp(told, kIntervalSecondsMin, kIntervalSecondsMax));
+  const double ratio = static_cast<double>(interval_seconds(spec, status)) / before;
+  if (ratio < kIntervalChangeMin && ratio > 1 / kIntervalChangeMin) return std::llround(before);
+  return std::llround(before * std::clamp(ratio, 1 / kIntervalChangeMax, kIntervalChangeMax));
+}
+
 std::int64_t told_interval_seconds(const api::TrainingJobSpec& spec,
                                    const TrainingJobStatus& status) {
   if (status.checkpoint && status.checkpoint->interval_seconds)
     return *status.checkpoint->interval_seconds;
   return interval_seconds(spec, status);
+}
+
+void follow_interval(TrainingJobStatus& next, const Situation& s, bool committed) {
+  if (!next.checkpoint || !next.checkpoint->interval_seconds) return;
+  auto& told = next.checkpoint->interval_seconds;
+  if (s.spec.checkpoint.interval.fixed) told = interval_seconds(s.spec, next);
+  if (s.spec.checkpoint.interval.fixed || !committed) return;
+  TrainingJobStatus measured = next;
+  // The attempt that runs counts too: `elapsed` has it only once it has ended.
+  measured.elapsed.active_seconds = used_time(s).active_seconds;
+  told = next_interval_seconds(*told, s.spec, measured);
 }
 
 }  // namespace amdahl::training

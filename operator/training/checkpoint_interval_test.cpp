@@ -39,6 +39,27 @@ TEST_CASE("Auto interval: sqrt(2 x stall x MTBF), with a prior of one failure a 
   }
 }
 
+TEST_CASE("An interval that is followed neither flaps nor jumps") {
+  struct Row {
+    std::int64_t told;
+    double stall;
+    std::int64_t next;
+  };
+  // The best is 416 x sqrt(stall).
+  const Row rows[] = {
+      {416, 1.0, 416},    {416, 2.2, 416},   {416, 0.5, 416},     // within the noise of a stall
+      {416, 2.3, 630},    {416, 0.4, 263},                        // beyond it: the best
+      {416, 16.0, 832},   {832, 16.0, 1663}, {1663, 16.0, 1663},  // far beyond: in steps
+      {416, 400.0, 832},  {832, 1.0, 416},                        // one save that took long
+      {1663, 0.0, 832},   {104, 0.0, 60},    {60, 0.0, 60},       // the lower bound
+      {86400, 1.0, 1800}, {10, 1.0, 120},                         // was fixed before
+  };
+  for (const Row& row : rows) {
+    CAPTURE(row.told, row.stall);
+    CHECK(next_interval_seconds(row.told, {}, ran(0, 0, row.stall)) == row.next);
+  }
+}
+
 TEST_CASE("A fixed interval is told as it is, and one that was told stays for the attempt") {
   api::TrainingJobSpec spec;
   spec.checkpoint.interval = 10min;

@@ -191,13 +191,19 @@ std::optional<Plan> plan_pause(const Situation& s) {
 }
 
 api::ReportReply reply_to_ranks(const Situation& s) {
+  if (!s.view.live()) return {};
+  api::ReportReply reply;
+  // As it is on record, not as it is about to be: a leader that comes after this one says the same.
+  if (s.status.checkpoint)
+    reply.checkpoint_interval_seconds = s.status.checkpoint->interval_seconds;
   const bool asked = is_pausing(s.status) || pause_refused(s.status);
-  if (!s.view.live() || !s.spec.suspend || !asked) return {};
+  if (!s.spec.suspend || !asked) return reply;
   const bool refused = pause_refused(s.status);
   const auto left = refused ? s.spec.checkpoint.pause.deadline.span : pause_deadline(s) - s.now;
-  return {.request = api::ReportRequest::kPause,
-          .deadline_seconds = std::max<std::int64_t>(
-              0, std::chrono::duration_cast<std::chrono::seconds>(left).count())};
+  reply.request = api::ReportRequest::kPause;
+  reply.deadline_seconds =
+      std::max<std::int64_t>(0, std::chrono::duration_cast<std::chrono::seconds>(left).count());
+  return reply;
 }
 
 }  // namespace amdahl::training

@@ -69,7 +69,8 @@ api::ReportReply Reports::reply_for(const std::string& job_uid, std::int32_t att
                                     WallTime now) const {
   const auto found = jobs_.find(job_uid);
   if (found == jobs_.end() || found->second.attempt != attempt) return {};
-  api::ReportReply reply{.request = found->second.request};
+  api::ReportReply reply{.request = found->second.request,
+                         .checkpoint_interval_seconds = found->second.interval_seconds};
   if (found->second.due) {
     const auto left = std::chrono::duration_cast<std::chrono::seconds>(*found->second.due - now);
     reply.deadline_seconds = std::max<std::int64_t>(0, left.count());
@@ -94,6 +95,7 @@ void Reports::answer_with(const std::string& job_uid, std::int32_t attempt,
   Job* const job = job_of(job_uid, attempt);
   if (job == nullptr) return;
   job->request = reply.request;
+  job->interval_seconds = reply.checkpoint_interval_seconds;
   job->due.reset();
   if (reply.deadline_seconds) job->due = now + std::chrono::seconds{*reply.deadline_seconds};
 }

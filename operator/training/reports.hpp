@@ -47,6 +47,7 @@ class Reports {
     Ranks ranks_before = {};  // of the attempt before: its account is settled a little later
     api::ReportRequest request = api::ReportRequest::kNone;
     std::optional<WallTime> due = {};
+    std::optional<std::int64_t> interval_seconds = {};  // between checkpoints
     WallTime woken = {};
   };
   Job* job_of(const std::string& job_uid, std::int32_t attempt);

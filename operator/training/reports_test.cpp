@@ -73,6 +73,9 @@ TEST_CASE("A reply counts its deadline down, and ends with its attempt") {
   CHECK(reply.request == api::ReportRequest::kPause);
   CHECK(reply.deadline_seconds == 15);
   CHECK(bench.reports.reply_for("j", 1, bench.now).request == api::ReportRequest::kNone);
+  bench.reports.answer_with("j", 2, {.checkpoint_interval_seconds = 832}, bench.now);
+  CHECK(bench.reports.reply_for("j", 2, bench.now) ==
+        api::ReportReply{.checkpoint_interval_seconds = 832});
   bench.reports.answer_with("j", 3, {}, bench.now);
   CHECK(bench.reports.reply_for("j", 3, bench.now).request == api::ReportRequest::kNone);
 }

@@ -31,6 +31,8 @@ void put_attempt(Lines& lines, const api::AttemptStatus& attempt) {
   lines.emplace_back(key + "held", attempt.held_gpu_seconds == 0
                                        ? ""
                                        : fmt::format("{}", attempt.held_gpu_seconds));
+  if (attempt.trained_gpu_seconds > 0)
+    lines.emplace_back(key + "trained", fmt::format("{}", attempt.trained_gpu_seconds));
   if (!attempt.cause) return;
   lines.emplace_back(key + "cause", enum_name(attempt.cause->cause_class));
   lines.emplace_back(key + "outlook", enum_name(attempt.cause->outlook));
@@ -189,6 +191,10 @@ std::string plan_text(const Plan& plan, const api::TrainingJobStatus& before) {
   if (plan.reply.request != api::ReportRequest::kNone)
     text += fmt::format("ask {} {}s\n", enum_name(plan.reply.request),
                         plan.reply.deadline_seconds.value_or(0));
+  const std::string interval =
+      fmt::format("{}", plan.reply.checkpoint_interval_seconds.value_or(0));
+  if (plan.reply.checkpoint_interval_seconds && !is_usual("interval", interval))
+    text += fmt::format("tell interval {}s\n", interval);
   if (plan.requeue_after) text += fmt::format("again {}\n", format_duration(*plan.requeue_after));
   return text;
 }

@@ -6,6 +6,8 @@
 #include <numeric>
 #include <utility>
 
+#include "operator/waste/phase_rows.hpp"
+
 namespace amdahl::waste {
 namespace {
 
@@ -13,23 +15,6 @@ constexpr WideMicros kMicrosPerSecond = 1'000'000;
 
 std::int64_t bounded(WideMicros seconds) {
   return static_cast<std::int64_t>(std::clamp<WideMicros>(seconds, 0, api::kIntegerMax));
-}
-
-PerPhase<std::int64_t> from_status(const std::vector<api::PhaseSeconds>& rows) {
-  PerPhase<std::int64_t> phases;
-  for (const api::PhaseSeconds& row : rows) {
-    // A name of a newer operator keeps its seconds, if not its meaning.
-    const Phase phase = parse_enum<Phase>(row.name).value_or(Phase::kUnattributed);
-    phases[phase] += std::clamp<std::int64_t>(row.seconds, 0, api::kIntegerMax);
-  }
-  return phases;
-}
-
-std::vector<api::PhaseSeconds> to_status(const PerPhase<std::int64_t>& phases) {
-  std::vector<api::PhaseSeconds> rows;
-  for (const auto& [phase, name] : enum_names(Phase{}))
-    if (phases[phase] > 0) rows.push_back({.name = std::string(name), .seconds = phases[phase]});
-  return rows;
 }
 
 bool all_released(const AttemptTimeline& attempt) {
@@ -70,7 +55,7 @@ AttemptAccount account_known(std::int32_t number, const Known& known, WallTime n
 }
 
 api::GpuSecondsStatus total_of(const PerPhase<std::int64_t>& phases) {
-  api::GpuSecondsStatus total{.held = phases.sum(), .phases = to_status(phases)};
+  api::GpuSecondsStatus total{.held = phases.sum(), .phases = to_rows(phases)};
   if (total.held > 0)
     // Three digits, as people read it in a column.
     total.goodput = std::round(1000 * static_cast<double>(phases[Phase::kProductive]) /
@@ -109,7 +94,7 @@ AttemptAccount account_attempt(const AttemptTimeline& attempt, WallTime now) {
 Account account(const AccountInput& input) {
   api::SettledGpuSeconds settled;
   if (input.previous && input.previous->settled) settled = *input.previous->settled;
-  PerPhase<std::int64_t> closed = from_status(settled.phases);
+  PerPhase<std::int64_t> closed = from_rows(settled.phases);
   PerPhase<std::int64_t> all = closed;
   Account result;
   bool settling = true;  // in order: an attempt is settled after those before it
@@ -122,7 +107,7 @@ Account account(const AccountInput& input) {
     closed += result.attempts.back().phases;
   }
   result.total = total_of(all);
-  settled.phases = to_status(closed);
+  settled.phases = to_rows(closed);
   if (settled.attempt > 0) result.total.settled = std::move(settled);
   return result;
 }

@@ -31,6 +31,7 @@ SEND_EVERY_SECONDS = 0.2  # steps between two messages are summed up
 METRICS_MAX = 8
 TEXT_MAX = 1024
 RECEIVE_MAX = 4096
+INTERVAL_SECONDS_MAX = 30 * 24 * 3600.0  # what a spec may say
 # What a checkpoint engine may tell with a commit.
 ENGINE_FIELDS = ("manifestDigest", "stallSeconds", "uploadLagSeconds", "predictedPauseSeconds",
                  "failedSaves", "orphansCollected")
@@ -51,6 +52,7 @@ class Launcher:
         self._unsent: tuple | None = None  # the last step, while it waits for its turn
         self._received = b""
         self._listening = self._heard = self._stop = False
+        self._interval: float | None = None
 
     def step(self, step: int, total: int | None, metrics: dict) -> None:
         now = self._clock()
@@ -89,6 +91,10 @@ class Launcher:
         if self._stop and not self._heard:
             self._heard = self._send({"type": "heard"})
         return self._stop
+
+    def interval(self) -> float | None:
+        self._receive()  # without "listening": who asks this need not ask should_stop()
+        return self._interval
 
     def committed(self, step: int, path: str, size: int, engine: dict | None = None) -> None:
         if self._unsent is not None:  # a checkpoint is never ahead of the steps that are known
@@ -148,6 +154,8 @@ class Launcher:
             self._stop, self._heard = True, False
         elif b'"continue"' in line:
             self._stop = False
+        elif b'"interval"' in line:
+            self._interval = _seconds(line) or self._interval
 
     def _connection(self) -> socket.socket | None:
         if not self._path:
@@ -182,6 +190,14 @@ class Launcher:
 def _rank(name: str) -> int:
     text = os.environ.get(name, "0")
     return int(text) if text.isdecimal() else 0
+
+
+def _seconds(line: bytes) -> float | None:
+    try:
+        seconds = float(json.loads(line)["seconds"])
+    except (ValueError, TypeError, KeyError):
+        return None
+    return seconds if 0 < seconds <= INTERVAL_SECONDS_MAX else None
 
 
 def _number(value: object) -> object:
@@ -221,6 +237,12 @@ def step(n: int, total: int | None = None, **metrics: float) -> None:
 def should_stop() -> bool:
     """Whether to save, say committed() and end. Cheap; ask at every step."""
     return bool(_quietly(_launcher.should_stop))
+
+
+def checkpoint_interval() -> float | None:
+    """How often to save, in seconds, as the operator said last; nothing: it has not said anything
+    since this process began. `amdahl.checkpoint.due()` goes by it."""
+    return _quietly(_launcher.interval)
 
 
 def committed(step: int, path: str, bytes: int = 0,  # noqa: A002

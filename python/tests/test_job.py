@@ -123,6 +123,20 @@ class JobTest(unittest.TestCase):
         self.stand_in.say(type="continue")
         self.assertFalse(self.launcher.should_stop())
 
+    def test_the_interval_is_what_was_said_last_and_asking_is_not_listening(self):
+        self.assertIsNone(self.launcher.interval())
+        self.assertEqual([line["type"] for line in self.stand_in.lines()], ["hello"])
+        self.stand_in.say(type="interval", seconds=416)
+        self.stand_in.say(type="interval", seconds=832)
+        self.assertEqual(self.launcher.interval(), 832)
+        for bad in (0, -1, "x", None, float("nan"), float("inf"), 1e30, [1]):
+            self.stand_in.say(type="interval", seconds=bad)
+        self.stand_in.say(type="interval")
+        self.assertEqual(self.launcher.interval(), 832)
+        self.stand_in.say(type="stop", deadlineSeconds=5)
+        self.assertTrue(self.launcher.should_stop())
+        self.assertEqual(self.launcher.interval(), 832)
+
     def test_a_fork_has_a_connection_of_its_own(self):
         self.launcher.step(1, None, {})
         self.assertEqual(len(self.stand_in.lines()), 2)
@@ -161,6 +175,7 @@ class ModuleTest(unittest.TestCase):
         job.step(1, 2, loss=3)
         with job.phase("Eval"), job.phase("no such phase"):
             self.assertFalse(job.should_stop())
+        self.assertIsNone(job.checkpoint_interval())
         job.committed(1, "/x")
         job.failed("x")
         job.step("nonsense", object(), loss=object())  # type: ignore[arg-type]

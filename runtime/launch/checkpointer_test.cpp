@@ -30,7 +30,7 @@ TEST_CASE("EngineSource tells of the newest commit, with all that the engine kno
     CHECK(pair->first.send(Message::kCommitted, committed_line(saved_at(step))) ==
           Channel::Sent::kYes);
   CHECK(source.poll() == api::ReportCheckpoint{.step = 30,
-                                               .path = "/ckpt",
+                                               .path = "file:///ckpt",
                                                .bytes = 1000,
                                                .manifest_digest = "sha256:" + std::string(64, 'a'),
                                                .stall_seconds = 0.25,

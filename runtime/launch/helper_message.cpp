@@ -12,7 +12,7 @@
 namespace amdahl::launch {
 namespace {
 
-constexpr std::string_view kPathPrefix = "file://";
+constexpr std::string_view kFileScheme = "file://";
 
 bool valid_count(std::optional<std::int64_t> value) {
   return value && *value >= 0 && *value <= api::kReportIntegerMax;
@@ -59,9 +59,10 @@ std::vector<api::ReportMetric> metrics_in(const Json& json) {
   return metrics;
 }
 
+// Scripts say /path or an address; what is reported is an address.
 std::string path_in(const Json& json) {
   std::string path = value_in<std::string>(json, "path");
-  if (path.starts_with(kPathPrefix)) path.erase(0, kPathPrefix.size());
+  if (path.starts_with('/')) path.insert(0, kFileScheme);
   // A path that was cut leads nowhere; none at all is more honest.
   return path.size() <= api::kReportPathMax ? path : std::string();
 }
@@ -123,6 +124,10 @@ std::string stop_line(std::chrono::seconds deadline) {
 
 std::string continue_line() {
   return "{\"type\":\"continue\"}\n";
+}
+
+std::string interval_line(std::chrono::seconds interval) {
+  return fmt::format("{{\"type\":\"interval\",\"seconds\":{}}}\n", interval.count());
 }
 
 std::optional<api::ReportCheckpoint> read_marker(std::string_view text) {

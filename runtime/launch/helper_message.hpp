@@ -8,7 +8,8 @@
 //      "manifestDigest", "stallSeconds", "uploadLagSeconds", "predictedPauseSeconds",
 //      "failedSaves", "orphansCollected"
 //   {"type":"failed","message":"disk full"}    the checkpoint for a pause could not be written
-// and back: {"type":"stop","deadlineSeconds":110}, {"type":"continue"}.
+// and back: {"type":"stop","deadlineSeconds":110}, {"type":"continue"},
+//   {"type":"interval","seconds":416}     how often to save from now on
 //
 // Pure. Failure: a line that is not one of these is nullopt; a member of a wrong type is absent.
 #pragma once
@@ -52,6 +53,7 @@ std::optional<HelperMessage> read_helper_line(std::string_view line);
 
 std::string stop_line(std::chrono::seconds deadline);
 std::string continue_line();
+std::string interval_line(std::chrono::seconds interval);
 
 // The file that says that a checkpoint is complete: {"step":10,"path":"/ckpt/10"}.
 std::optional<api::ReportCheckpoint> read_marker(std::string_view text);

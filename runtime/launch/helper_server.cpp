@@ -51,7 +51,8 @@ Task<void> HelperServer::run() {
 
 Task<void> HelperServer::serve(std::uint64_t id) {
   const std::shared_ptr<Connection> connection = connections_.at(id);
-  if (!said_.empty()) write(*connection, said_);
+  for (const std::string* line : {&interval_said_, &said_})
+    if (!line->empty()) write(*connection, *line);
   std::array<char, 4096> buffer;
   std::string text;
   for (;;) {
@@ -113,6 +114,13 @@ void HelperServer::say(std::string line) {
   said_ = std::move(line);
   if (said_.empty()) return;
   for (const auto& [id, connection] : connections_) write(*connection, said_);
+}
+
+void HelperServer::say_interval(std::chrono::seconds interval) {
+  std::string line = interval_line(interval);
+  if (line == interval_said_) return;
+  interval_said_ = std::move(line);
+  for (const auto& [id, connection] : connections_) write(*connection, interval_said_);
 }
 
 // A few bytes to a process that reads now and then: there is room, or it has not read for hundreds

@@ -34,6 +34,9 @@ class HelperServer {
   Task<void> run();
   // To everybody, and to who comes later; an empty line ends that.
   void say(std::string line);
+  // The same for the interval between checkpoints, which stays true whatever else is said. Only
+  // when it has changed: who never reads must not find its socket full of it.
+  void say_interval(std::chrono::seconds interval);
   bool listening() const;  // somebody asks should_stop()
   std::uint64_t lines() const { return lines_; }
   std::uint64_t bad_lines() const { return bad_lines_; }
@@ -60,6 +63,7 @@ class HelperServer {
   std::map<std::uint64_t, std::shared_ptr<Connection>> connections_;
   std::uint64_t next_id_ = 0;
   std::string said_;
+  std::string interval_said_;
   std::uint64_t lines_ = 0;
   std::uint64_t bad_lines_ = 0;
 };

@@ -71,6 +71,9 @@ void Observer::take_reply(const api::ReportReply& reply) {
   report_every_ = std::chrono::seconds(std::clamp<std::int64_t>(
       reply.report_every_seconds.value_or(report_every_.count()), 1, api::kReportEverySecondsMax));
   if (end_) return;
+  if (const auto interval = reply.checkpoint_interval_seconds)
+    helpers_.say_interval(std::chrono::seconds(
+        std::clamp<std::int64_t>(*interval, 1, api::kReportIntervalSecondsMax)));
   const std::chrono::seconds time(std::clamp<std::int64_t>(
       reply.deadline_seconds.value_or(kPauseDefault.count()), 0, api::kReportSecondsMax));
   switch (reply.request) {

@@ -1,5 +1,7 @@
 #include "runtime/launch/rank_state.hpp"
 
+#include <fmt/format.h>
+
 #include <catch2/catch.hpp>
 #include <nlohmann/json.hpp>
 
@@ -141,7 +143,17 @@ TEST_CASE("read_helper_line takes what it can use and nothing else") {
   CHECK(parsed(R"({"type":"state","step":-1})").step == std::nullopt);
   CHECK(parsed(R"({"type":"state","step":"x","phase":"Lunch"})").phase == std::nullopt);
   CHECK(parsed(R"({"type":"state","step":1e300,"dataWait":-3})").data_wait == 0ns);
-  CHECK(parsed(R"({"type":"committed","step":3,"path":"file:///c/3"})").checkpoint->path == "/c/3");
+  const auto place = [](std::string_view path) {
+    return parsed(fmt::format(R"({{"type":"committed","step":3,"path":"{}"}})", path))
+        .checkpoint->path;
+  };
+  CHECK(place("file:///c/3") == "file:///c/3");
+  CHECK(place("/c/3") == "file:///c/3");
+  CHECK(place("gs://b/c/3") == "gs://b/c/3");
+  CHECK(place("c/3") == "c/3");
+  const std::string longest(api::kReportPathMax - 7, '/');
+  CHECK(place(longest) == "file://" + longest);
+  CHECK(place(longest + "x").empty());
   const auto engine = *parsed(R"({"type":"committed","step":3,"manifestDigest":"sha256:ab",
       "stallSeconds":0.25,"uploadLagSeconds":-1,"predictedPauseSeconds":1e300,
       "failedSaves":9999999999,"orphansCollected":2})")
@@ -160,7 +172,7 @@ TEST_CASE("read_helper_line takes what it can use and nothing else") {
   CHECK_FALSE(read_helper_line(std::string(kHelperLineBytesMax, '[')));
   CHECK_FALSE(read_helper_line(R"({"type":"state","x":)" + std::string(1000, '[')));
   CHECK(read_marker(R"({"step":7,"path":"/c/7"})") ==
-        api::ReportCheckpoint{.step = 7, .path = "/c/7"});
+        api::ReportCheckpoint{.step = 7, .path = "file:///c/7"});
   CHECK_FALSE(read_marker(R"({"path":"/c/7"})"));
 }
 

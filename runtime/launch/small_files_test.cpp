@@ -53,7 +53,7 @@ TEST_CASE("CheckpointMarker tells of every marker once") {
   CheckpointMarker marker(folder / "m");
   CHECK_FALSE(marker.poll());
   REQUIRE(write_file_atomically(folder / "m", R"({"step":5,"path":"/c/5"})", 0644));
-  CHECK(marker.poll() == api::ReportCheckpoint{.step = 5, .path = "/c/5"});
+  CHECK(marker.poll() == api::ReportCheckpoint{.step = 5, .path = "file:///c/5"});
   CHECK_FALSE(marker.poll());
   REQUIRE(write_file_atomically(folder / "m", "{\"step\":", 0644));
   CHECK_FALSE(marker.poll());

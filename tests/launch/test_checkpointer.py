@@ -99,7 +99,7 @@ class Checkpointer(unittest.TestCase):
         self.assertEqual(self.loaded(launch), 7)
         word = launch.last_word()["checkpoint"]
         self.assertEqual(word["step"], 7)
-        self.assertEqual(word["path"], f"{launch.path}/store")
+        self.assertEqual(word["path"], f"file://{launch.path}/store")
         self.assertRegex(word["manifestDigest"], "^sha256:[0-9a-f]{64}$")
         self.assertIn("stallSeconds", word)
 

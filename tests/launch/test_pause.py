@@ -61,7 +61,7 @@ class PauseTest(unittest.TestCase):
         word = launch.last_word()
         self.assertEqual((word["pause"]["state"], word["pause"]["way"]), ("Committed", "Helper"))
         self.assertEqual(word["pause"]["step"], word["checkpoint"]["step"])
-        self.assertEqual(word["checkpoint"]["path"], f"/ckpt/{word['checkpoint']['step']}")
+        self.assertEqual(word["checkpoint"]["path"], f"file:///ckpt/{word['checkpoint']['step']}")
         seen = [report.get("pause", {}).get("state") for report in self.operator.reports]
         self.assertIn("Saving", seen)
         self.assertEqual(self.operator.last()["exit"], {"code": 0})
@@ -72,7 +72,7 @@ class PauseTest(unittest.TestCase):
         launch.said("ready")
         self.ask("Pause")
         self.reaches("Committed", "UserSignal")
-        self.assertEqual(self.operator.last()["checkpoint"]["path"], "/ckpt/7")
+        self.assertEqual(self.operator.last()["checkpoint"]["path"], "file:///ckpt/7")
         self.assertIsNone(launch.process.poll())
 
     def test_by_sigterm_the_trainer_saves_and_ends(self):

@@ -38,11 +38,47 @@ with job.phase("Eval"):
 """
 
 
+INTERVALS = """
+import os, subprocess, sys, time
+from amdahl import checkpoint, job
+heard = None
+while not job.should_stop():
+    if job.checkpoint_interval() != heard:
+        heard = job.checkpoint_interval()
+        print("every", heard, flush=True)
+        if heard == 60:  # due() goes by it, and a process that comes later learns it too
+            time.sleep(1.2)
+            print("due", checkpoint.due(), flush=True)
+            late = "from amdahl import job; import time; job.step(1); time.sleep(1); " \
+                   "print('late', job.checkpoint_interval(), flush=True)"
+            subprocess.run([sys.executable, "-c", late])
+    time.sleep(0.02)
+print("stopped", flush=True)
+"""
+
+
 def phases(report):
     return {phase["name"]: phase["seconds"] for phase in report["phases"]}
 
 
 class Reports(unittest.TestCase):
+    def test_an_answer_with_an_interval_reaches_the_trainer(self):
+        with Operator() as operator:
+            env = {"AMDAHL_REPORT_URL": operator.url, "AMDAHL_CHECKPOINT_INTERVAL_SECONDS": "1"}
+            with Launch(*python(INTERVALS), env=env) as launch:
+                for told in (832, 10**15, -5, "often", 60):
+                    operator.reply = {"reportEverySeconds": 1, "checkpointIntervalSeconds": told}
+                    count = len(operator.reports)
+                    wait_for(lambda: len(operator.reports) >= count + 2)
+                launch.said("late")
+                operator.reply = {"request": "Pause", "deadlineSeconds": 30,
+                                  "reportEverySeconds": 1, "checkpointIntervalSeconds": 60}
+                self.assertEqual(launch.wait(), 0, launch.errors())
+                # Out of bounds is cut to what a spec may say; no number changes nothing.
+                self.assertEqual(launch.output().splitlines(),
+                                 ["every 832.0", "every 2592000.0", "every 1.0", "every 60.0",
+                                  "due False", "late 60.0", "stopped"])
+
     def test_a_report_says_who_and_how_far_and_where_the_time_went(self):
         with Operator() as operator:
             env = {"AMDAHL_REPORT_URL": operator.url, "AMDAHL_JOB_UID": "u1", "AMDAHL_RANK": "3"}

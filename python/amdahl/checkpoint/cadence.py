@@ -13,19 +13,31 @@ INTERVAL_SECONDS = 600.0  # where nobody does
 
 
 class Cadence:
-    """due() is true when the interval is over since the last save, or since the beginning."""
+    """due() is true when the interval is over since the last save, or since the beginning.
 
-    def __init__(self, seconds: float | None = None, clock=time.monotonic) -> None:
+    The interval is that of INTERVAL_VARIABLE until the operator says another one, unless the script
+    has set its own. Ranks hear of a new one at different moments, as their clocks are different
+    ones: due() is an answer of one process, and what rank 0 answers is what all do (agreed()).
+    """
+
+    def __init__(self, seconds: float | None = None, clock=time.monotonic,
+                 told=job.checkpoint_interval) -> None:
         self.seconds = _interval() if seconds is None else float(seconds)
+        self._told = told if seconds is None else _nothing_told
         self._clock = clock
         self._since = clock()
 
     def due(self) -> bool:
+        self.seconds = self._told() or self.seconds
         return self._clock() - self._since >= self.seconds
 
     def saved(self) -> None:
         """The interval begins anew."""
         self._since = self._clock()
+
+
+def _nothing_told() -> None:
+    return None
 
 
 def _interval() -> float:
