@@ -5,6 +5,7 @@
 #include <utility>
 #include <vector>
 
+#include "checkpoint/engine/later_saves.hpp"
 #include "checkpoint/engine/scrub.hpp"
 #include "checkpoint/engine/workers.hpp"
 #include "checkpoint/format/verify.hpp"
@@ -46,6 +47,7 @@ Result<std::string> manifest_text(const Manifest& manifest, const CommitJob& job
 Result<void> Committer::await_receipts(const CommitJob& job, const StoreCall& call) {
   std::chrono::nanoseconds pause = kReceiptPollMin;
   std::vector<bool> there(static_cast<std::size_t>(job.world_size));
+  LaterSaves later(store_, clock_, job.attempt, job.save);
   for (;;) {
     TRY(const auto listed, list_all(store_, stem(ObjectKind::kReceipt, job.save), call));
     there.assign(there.size(), false);
@@ -56,6 +58,8 @@ Result<void> Committer::await_receipts(const CommitJob& job, const StoreCall& ca
     if (clock_.monotonic() + pause > call.deadline)
       return fail(Errc::kTimeout, "commit step {}: no receipt of rank {} of {}", job.save.step,
                   missing_ranks(there), job.world_size);
+    if (const auto over = later.look(job.world_size, call))
+      return fail(Errc::kConflict, "commit step {}: given up: {}", job.save.step, describe(*over));
     if (!waiter_.wait(pause, call.stop))
       return fail(Errc::kCancelled, "commit step {}: stopped", job.save.step);
     pause = std::min<std::chrono::nanoseconds>(2 * pause, kReceiptPollMax);

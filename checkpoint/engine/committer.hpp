@@ -4,8 +4,9 @@
 // Two committers at once do no harm: one of them creates it, and both find out which. A checkpoint
 // of the same step that is damaged is replaced. Thread: one at a time. Lifetime: store, clock and
 // waiter outlive it. Failure: kTimeout when receipts are missing at the deadline, with the ranks;
-// kConflict when another save has this step; else what the store or the check says. After an error
-// the outcome may still be a commit, of this very save and whole.
+// kConflict when another save has this step, or when a rank has gone on to a later one without its
+// receipt (later_saves.hpp); else what the store or the check says. After an error the outcome may
+// still be a commit, of this very save and whole.
 #pragma once
 
 #include <cstdint>
@@ -29,6 +30,7 @@ inline constexpr std::chrono::milliseconds kReceiptPollMax{1000};
 
 struct CommitJob {
   std::string job_uid = {};
+  std::string attempt = {};  // whose later saves count; empty: receipts are awaited to the end
   SaveKey save = {};
   std::int32_t world_size = 1;
   std::map<std::string, std::string> metrics = {};

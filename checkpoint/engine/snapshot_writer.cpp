@@ -3,6 +3,7 @@
 #include <algorithm>
 #include <utility>
 
+#include "checkpoint/engine/later_saves.hpp"
 #include "checkpoint/engine/signing.hpp"
 
 namespace amdahl::checkpoint {
@@ -78,19 +79,24 @@ Result<Checkpoint> SnapshotWriter::await_manifest(const SaveKey& save, const Sto
   std::chrono::nanoseconds pause = kReceiptPollMin;
   // Another manifest of this step may be a damaged one, which rank 0 is about to replace.
   const Monotonic patience = std::min(call.deadline, clock_.monotonic() + kReplaceMax);
+  LaterSaves later(store_, clock_, options_.who.attempt, save);
+  std::optional<WentOn> over;
   for (;;) {
     auto found = fetch_manifest(store_, save.step, call);
     if (found && found->manifest.save_id == save.save_id)
       return Checkpoint{.manifest = *std::move(found)};
-    const bool waits = clock_.monotonic() + pause <= patience;
+    const bool waits = !over && clock_.monotonic() + pause <= patience;
     if (found && !waits)
       return fail(Errc::kConflict, "step {} was committed by save {}", save.step,
                   found->manifest.save_id);
     if (!found && found.error().code != Errc::kNotFound &&
         !(waits && is_damage(found.error().code)))
       return std::unexpected<Error>(std::move(found).error());
+    if (over) return fail(Errc::kConflict, "given up: {}", describe(*over));
     if (clock_.monotonic() + pause > call.deadline)
       return fail(Errc::kTimeout, "step {} was not committed in time by rank 0", save.step);
+    over = later.look_for_commit(options_.who.world_size, call);
+    if (over) continue;  // it may have been committed between the two looks
     if (!waiter_.wait(pause, call.stop)) return fail(Errc::kCancelled, "step {}", save.step);
     pause = std::min<std::chrono::nanoseconds>(2 * pause, kReceiptPollMax);
   }
@@ -108,6 +114,7 @@ Result<SnapshotWriter::Made> SnapshotWriter::attempt(const EncodedSnapshot& enco
                   call));
   const Monotonic uploaded = clock_.monotonic();
   CommitJob commit{.job_uid = who.job_uid,
+                   .attempt = who.attempt,
                    .save = key,
                    .world_size = who.world_size,
                    .metrics = snapshot.record.metrics,

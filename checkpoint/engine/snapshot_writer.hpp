@@ -4,8 +4,9 @@
 //
 // Thread: write() and clean_up() from one thread, status() from any. Lifetime: store, clock and
 // waiter outlive it; with deltas it keeps the memory of the newest snapshot. Failure: what saver
-// and committer say, after the tries that a job with one rank has; a failed save leaves nothing
-// that a reader would take for a checkpoint.
+// and committer say, after the tries that a job with one rank has; kConflict, too, when rank 0 has
+// gone on without committing (later_saves.hpp); a failed save leaves nothing that a reader would
+// take for a checkpoint.
 #pragma once
 
 #include <cstdint>

@@ -4,6 +4,7 @@
 
 #include <catch2/catch.hpp>
 #include <condition_variable>
+#include <functional>
 #include <memory>
 #include <mutex>
 #include <string>
@@ -82,15 +83,19 @@ class SharedStore final : public Store {
 
 class AgentWorld {
  public:
-  explicit AgentWorld(std::chrono::nanoseconds orphan_wait = std::chrono::seconds(20)) {
+  // Without `opens`, the agent's store is the one in memory.
+  explicit AgentWorld(std::chrono::nanoseconds orphan_wait = std::chrono::seconds(20),
+                      std::function<std::unique_ptr<Store>()> opens = {}) {
     Pipe pipe = *make_pipe();
     control_ = std::move(pipe.write);
     AgentOptions options{.clock = clock,
                          .waiter = waiter,
                          .listener = *listen_for_trainers(path()),
                          .control = std::move(pipe.read)};
-    options.open_store = [this](const std::string& uri) -> Result<std::unique_ptr<Store>> {
+    options.open_store =
+        [this, opens = std::move(opens)](const std::string& uri) -> Result<std::unique_ptr<Store>> {
       if (uri == "forbidden") return fail(Errc::kUnauthorized, "no credentials");
+      if (opens) return opens();
       return std::make_unique<SharedStore>(store, gate);
     };
     options.on_done = [this](const AgentSaved& saved) {

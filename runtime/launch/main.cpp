@@ -2,14 +2,18 @@
 #include <poll.h>
 #include <signal.h>
 #include <sys/prctl.h>
+#include <sys/syscall.h>
 #include <unistd.h>
 
+#include <algorithm>
 #include <boost/asio/co_spawn.hpp>
 #include <boost/asio/detached.hpp>
 #include <boost/asio/io_context.hpp>
 #include <cerrno>
 #include <cstdio>
 #include <cstdlib>
+#include <functional>
+#include <memory>
 #include <string>
 #include <vector>
 
@@ -103,42 +107,66 @@ pid_t fork_observer(ChannelPair& channel, ObserverOptions options) {
   return child;
 }
 
-// Before the observer, which hears of commits. Without one the trainer writes its checkpoints
-// itself.
-struct Checkpointer {
-  pid_t pid = -1;
-  Fd control = {};
-  Channel commits{Fd()};  // the observer's end
-};
-Result<Checkpointer> fork_checkpointer(const std::string& socket, const Variables& variables) {
+// One that replaces another is a child of a supervisor that has much open already.
+void close_all_but(std::vector<int> kept) {
+  std::ranges::sort(kept);
+  auto next = static_cast<unsigned>(STDERR_FILENO + 1);
+  for (const int fd : kept) {
+    const auto here = static_cast<unsigned>(fd);
+    if (here > next) (void)::syscall(SYS_close_range, next, here - 1, 0U);
+    next = here + 1;
+  }
+  (void)::syscall(SYS_close_range, next, ~0U, 0U);
+}
+
+// `commits`: to the observer; kept open for the next one.
+Result<StartedCheckpointer> fork_checkpointer(const std::string& socket, const Variables& variables,
+                                              const Fd& commits) {
+  (void)::unlink(socket.c_str());  // of one that crashed
   TRY(Fd listener, checkpoint::listen_for_trainers(socket));
   TRY(Pipe control, make_pipe());
-  TRY(ChannelPair commits, make_channel());
+  TRY(Fd told, duplicate_fd(commits.get()));
   const pid_t supervisor = ::getpid();
   const pid_t child = ::fork();
   if (child < 0) return fail(Errc::kIo, "fork: {}", errno_text(errno));
   if (child == 0) {
     become_own_process(supervisor);
     ::prctl(PR_SET_NAME, "checkpointer");  // for who looks at processes
-    control.write = Fd();
-    commits.second.close();
+    close_all_but({listener.get(), control.read.get(), told.get()});
     RealClock clock;
     std::_Exit(run_checkpointer(clock, {.listener = std::move(listener),
                                         .control = std::move(control.read),
-                                        .commits = std::move(commits.first),
+                                        .commits = Channel(std::move(told)),
                                         .variables = variables,
                                         .seed = seed_of(clock),
                                         .complain = complain}));
   }
-  return Checkpointer{
-      .pid = child, .control = std::move(control.write), .commits = std::move(commits.second)};
+  return StartedCheckpointer{.pid = child, .control = std::move(control.write)};
+}
+
+// Before the observer, which hears of commits. Without one the trainer writes its checkpoints
+// itself.
+struct Checkpointer {
+  StartedCheckpointer first = {};
+  std::function<Result<StartedCheckpointer>()> again{};
+  Channel commits{Fd()};  // the observer's end
+};
+Result<Checkpointer> make_checkpointer(const std::string& socket, const Variables& variables) {
+  TRY(ChannelPair commits, make_channel());
+  TRY(Fd told, duplicate_fd(commits.first.fd()));
+  Checkpointer made{.commits = std::move(commits.second)};
+  TRY(made.first, fork_checkpointer(socket, variables, told));
+  made.again = [socket, variables, told = std::make_shared<const Fd>(std::move(told))] {
+    return fork_checkpointer(socket, variables, *told);
+  };
+  return made;
 }
 
 Checkpointer start_checkpointer(OwnFiles& files, const Variables& variables) {
   if (files.checkpoint_socket.empty()) return {};
-  auto forked = fork_checkpointer(files.checkpoint_socket, variables);
-  if (forked) return *std::move(forked);
-  complain("no checkpointer: " + forked.error().context);
+  auto made = make_checkpointer(files.checkpoint_socket, variables);
+  if (made) return *std::move(made);
+  complain("no checkpointer: " + made.error().context);
   files.checkpoint_socket.clear();
   return {};
 }
@@ -161,8 +189,8 @@ int run(RunArguments arguments) {
       .termination_log = settings.termination_log,
       .grace = settings.grace,
       .start_wait = settings.host_wait + std::chrono::seconds{5},
-      .checkpointer = checkpointer.pid,
-      .checkpointer_control = std::move(checkpointer.control),
+      .checkpointer = std::move(checkpointer.first),
+      .restart_checkpointer = std::move(checkpointer.again),
       .complain = complain};
   Channel link{Fd()};
   if (channel) {

@@ -53,6 +53,7 @@ int Supervisor::poll_timeout() const {
   const Monotonic now = clock_.monotonic();
   Monotonic next = now + (signals_ ? kTurnMax : kBlindTurn);
   if (phase_ != Phase::kRunning) next = std::min(next, deadline_);
+  if (restart_at_) next = std::min(next, *restart_at_);
   if (asked_ && phase_ == Phase::kRunning) {
     const GracePlan plan = plan_grace(options_.grace);
     if (asks_done_ == 0) next = std::min(next, *asked_ + plan.terminate_all);
@@ -112,7 +113,7 @@ void Supervisor::reap() {
       observer_gone();
       options_.observer = -1;
     }
-    if (pid == options_.checkpointer) checkpointer_gone();
+    if (pid == options_.checkpointer.pid) checkpointer_gone();
     if (pid == trainer_) trainer_ended(status);
   }
 }
@@ -145,6 +146,7 @@ void Supervisor::on_packets() {
 void Supervisor::on_time() {
   const Monotonic now = clock_.monotonic();
   if (phase_ == Phase::kWaiting && now >= deadline_) start();
+  if (restart_at_ && now >= *restart_at_) restart_checkpointer();
   if (phase_ == Phase::kRunning && asked_) grace_steps();
   if (phase_ == Phase::kDraining) {
     const bool dry = std::ranges::all_of(streams_, &StreamCopy::finished);
@@ -214,7 +216,7 @@ void Supervisor::signal_everybody(int signal) const {
     ::kill(trainer_, signal);
   }
   for (const ProcessInfo& process : descendants_of(::getpid(), read_processes()))
-    if (process.pid != options_.observer && process.pid != options_.checkpointer &&
+    if (process.pid != options_.observer && process.pid != options_.checkpointer.pid &&
         process.pid != trainer_)
       ::kill(process.pid, signal);
 }

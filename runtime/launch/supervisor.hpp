@@ -26,6 +26,12 @@
 
 namespace amdahl::launch {
 
+// A checkpointer and how it is told to end.
+struct StartedCheckpointer {
+  pid_t pid = -1;
+  Fd control = {};  // a byte: it ends when all is written
+};
+
 struct SupervisorOptions {
   std::vector<std::string> command = {};
   std::vector<std::string> environment = {};
@@ -34,8 +40,9 @@ struct SupervisorOptions {
   std::chrono::seconds grace = kGraceDefault;
   std::chrono::seconds start_wait{0};  // for the observer's word
   pid_t observer = -1;
-  pid_t checkpointer = -1;
-  Fd checkpointer_control = {};                      // a byte: it ends when all is written
+  StartedCheckpointer checkpointer = {};
+  // Another one after its crash, for trainers that start later; none: there will be no other.
+  std::function<Result<StartedCheckpointer>()> restart_checkpointer{};
   std::function<void(std::string_view)> complain{};  // one line for people
 };
 
@@ -47,6 +54,10 @@ class Supervisor {
   static constexpr std::chrono::seconds kObserverEndMax{5};  // for the last report
   // For the checkpointer to write what the trainer had handed over, unless the grace period ends.
   static constexpr std::chrono::minutes kCheckpointerEndMax{10};
+  // How often a checkpointer that has crashed is started again, and the pause before the first of
+  // these times; it is doubled each time.
+  static constexpr int kCheckpointerRestartsMax = 5;
+  static constexpr std::chrono::seconds kCheckpointerPause{1};
   static constexpr std::size_t kEventsMax = 64;                 // that wait for room in the channel
   static constexpr std::chrono::milliseconds kTurnMax{60'000};  // nothing is waited for longer
   static constexpr std::chrono::milliseconds kBlindTurn{100};   // where signals cannot be read
@@ -79,6 +90,7 @@ class Supervisor {
   void begin_saving();
   void hurry_saving();
   void checkpointer_gone();
+  void restart_checkpointer();
   void begin_reporting(std::string_view why);
   void finish();
   void event(Message kind, std::string body);
@@ -97,8 +109,10 @@ class Supervisor {
   std::vector<StreamCopy> streams_;
   std::deque<std::pair<Message, std::string>> events_;
   std::uint64_t lost_bytes_ = 0;
-  std::string last_lost_;           // their end: in a crash it holds the reason
-  bool hold_ = false;               // the observer has asked the trainer to end
+  std::string last_lost_;  // their end: in a crash it holds the reason
+  bool hold_ = false;      // the observer has asked the trainer to end
+  int restarts_ = 0;       // of the checkpointer
+  std::optional<Monotonic> restart_at_;
   std::optional<Monotonic> asked_;  // when we were asked to end
   int asks_done_ = 0;               // of the grace plan
   api::ReportExit end_;

@@ -27,12 +27,13 @@ void Supervisor::trainer_ended(int status) {
 
 // By a byte: the observer has a copy of the descriptor, so that closing ours says nothing.
 void Supervisor::end_checkpointer() {
-  const Fd control = std::exchange(options_.checkpointer_control, Fd());
+  restart_at_.reset();  // nobody comes who would need it
+  const Fd control = std::exchange(options_.checkpointer.control, Fd());
   if (control) (void)!::write(control.get(), "e", 1);
 }
 
 void Supervisor::begin_saving() {
-  if (options_.checkpointer < 0) return begin_reporting({});
+  if (options_.checkpointer.pid < 0) return begin_reporting({});
   phase_ = Phase::kSaving;
   deadline_ = clock_.monotonic() + kCheckpointerEndMax;
   if (asked_) hurry_saving();
@@ -44,16 +45,30 @@ void Supervisor::hurry_saving() {
 }
 
 void Supervisor::checkpointer_gone() {
-  options_.checkpointer = -1;
-  if (std::exchange(options_.checkpointer_control, Fd())) {
+  const StartedCheckpointer gone = std::exchange(options_.checkpointer, StartedCheckpointer());
+  if (gone.control) {
     options_.complain("the checkpointer is gone; the trainer writes its checkpoints itself");
+    const bool again = options_.restart_checkpointer && restarts_ < kCheckpointerRestartsMax;
+    if (again) restart_at_ = clock_.monotonic() + kCheckpointerPause * (1 << restarts_);
   }
   if (phase_ == Phase::kSaving) begin_reporting({});
+}
+
+// Trainers that had the other one have taken back what it had not written, and go on by themselves.
+void Supervisor::restart_checkpointer() {
+  restart_at_.reset();
+  ++restarts_;
+  auto started = options_.restart_checkpointer();
+  if (started)
+    options_.checkpointer = *std::move(started);
+  else
+    options_.complain("no other checkpointer: " + started.error().context);
 }
 
 void Supervisor::begin_reporting(std::string_view why) {
   for (StreamCopy& stream : streams_) stream.give_up();
   phase_ = Phase::kReporting;
+  restart_at_.reset();
   deadline_ = clock_.monotonic() + kObserverEndMax;
   if (asked_) deadline_ = std::min(deadline_, *asked_ + plan_grace(options_.grace).end);
   if (lost_bytes_ > 0) {
@@ -66,7 +81,7 @@ void Supervisor::begin_reporting(std::string_view why) {
 
 void Supervisor::finish() {
   if (phase_ == Phase::kDone) return;
-  for (const pid_t ours : {options_.observer, options_.checkpointer})
+  for (const pid_t ours : {options_.observer, options_.checkpointer.pid})
     if (ours > 0) ::kill(ours, SIGKILL);
   write_termination_log_if_empty(options_.termination_log, {.exit = end_});
   phase_ = Phase::kDone;

@@ -79,6 +79,7 @@ std::vector<std::int64_t> run_ranks(Store& store, const RunOptions& run) {
           {.record = snapshot.record, .bytes = snapshot.bytes, .save_id = id}, call);
     }
     const CommitJob job{.job_uid = identity("").job_uid,
+                        .attempt = run.attempt,
                         .save = {.step = step, .save_id = id},
                         .world_size = run.world_size};
     if (!committer.commit(job, call)) continue;

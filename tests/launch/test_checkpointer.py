@@ -181,6 +181,29 @@ sys.exit(5)
         self.assertEqual(self.loaded(launch), 2)
         self.assertEqual(launch.errors().count("no checkpoint agent"), 1)
 
+    def test_it_is_started_again_for_trainers_that_come_later(self):
+        code = """
+if os.fork() == 0:
+    checkpoint.save(state(1), 1)
+    checkpoint.wait()
+    print("ready", flush=True)
+    while not os.path.exists("go"): time.sleep(0.02)
+    os._exit(0)
+os.wait()
+checkpoint.save(state(2), 2)
+die()
+"""
+        launch = self.trainer(code)
+        launch.said("ready")
+        first = launch.checkpointer()
+        os.kill(first, signal.SIGKILL)
+        wait_for(lambda: "checkpointer is gone" in launch.errors())
+        wait_for(lambda: launch.checkpointer() != first)
+        (launch.path / "go").write_text("")
+        self.assertEqual(launch.wait(), 128 + signal.SIGKILL, launch.errors())
+        self.assertEqual(self.loaded(launch), 2)  # written by the second: the trainer was killed
+        self.assertEqual(launch.last_word()["checkpoint"]["step"], 2)
+
     def hang(self, grace):
         bucket = HangingBucket()
         self.addCleanup(bucket.close)
