@@ -18,6 +18,7 @@ class Contestant:
     syncs = False
     needs_group = False  # of torch.distributed, with one rank too
     ranks_max = 2
+    maps_files = False  # load() may return before every byte is in memory
 
     def __init__(self, folder: Path, state, rank: int, world: int):
         self.folder, self.state, self.rank, self.world = folder, state, rank, world
@@ -77,7 +78,7 @@ class Amdahl(Contestant):
         return self._own.load(step, into=self.model()).state
 
     def forget(self, step: int) -> None:
-        pass  # retention is part of every save: keepLast
+        self._own.settle(WAIT_SECONDS_MAX)  # keepLast: the one before goes after the commit
 
     def close(self) -> None:
         self._own.close()

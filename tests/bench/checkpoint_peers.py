@@ -155,7 +155,7 @@ class Deepspeed(Contestant):
 class Orbax(Contestant):
     """AsyncCheckpointer; TensorStore makes its files durable."""
 
-    background = syncs = True
+    background = syncs = maps_files = True
     ranks_max = 1  # several processes need jax.distributed
 
     def __init__(self, *given):

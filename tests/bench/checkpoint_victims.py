@@ -172,11 +172,11 @@ class AmdahlVictim(Amdahl):
         return loaded.state
 
     def orphan_bytes(self) -> int:
-        """After the next commit, which collects: whatever is not of that commit."""
+        """After the next commit and its collection: whatever is not of that commit."""
         step = self._loaded_step + 1
         self.state.tag(step)
         self.save(step)
-        self.wait(step)
+        self.forget(step)
         root = self.folder / "run"
         return size_of(path for path in root.rglob("*") if path.name != "owner.jsonl"
                        and not path.name.startswith(f"{step:020d}"))
