@@ -7,17 +7,13 @@
 namespace amdahl::checkpoint {
 namespace {
 
+using test::check_ok;
 using std::chrono_literals::operator""s;
 using std::chrono_literals::operator""ms;
 using test::AgentWorld;
 using test::identity;
 using test::save_step;
 using test::small_options;
-
-void check_ok(const Result<void>& result) {
-  INFO((result ? "" : result.error().context));
-  CHECK(result.has_value());
-}
 
 void check_step(Store& store, std::int64_t step, std::int32_t world_size = 1) {
   const auto newest = fetch_newest(store, {});

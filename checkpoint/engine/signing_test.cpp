@@ -76,6 +76,44 @@ EngineOptions signed_options(const KeyPair& keys, RankIdentity who = identity("a
   return options;
 }
 
+// Changes five bytes so that no CRC32C over them does: what is added to them is the polynomial
+// itself, lowest bit of a byte first.
+void change_under_crc32c(std::string& bytes, std::size_t at) {
+  constexpr std::uint64_t kPolynomial = 0x1'1EDC'6F41;
+  constexpr int kBits = 33;
+  for (int bit = 0; bit < kBits; ++bit)
+    if ((kPolynomial >> static_cast<unsigned>(kBits - 1 - bit) & 1U) != 0)
+      bytes[at + static_cast<std::size_t>(bit / 8)] ^= static_cast<char>(1U << (bit % 8U));
+}
+
+TEST_CASE("A signed tensor that was changed under the same CRC32C does not load") {
+  TestFolder folder;
+  const KeyPair keys = make_keys(folder, "ours");
+  World world;
+  REQUIRE(save_step(*world.open(signed_options(keys)), 10).has_value());
+  int changed = 0;
+  for (const auto& [name, bytes] : world.store.objects()) {
+    const auto parsed = parse_name(name);
+    if (!parsed || !holds_tensors(parsed->kind) || bytes.size() < 64) continue;
+    std::string other = bytes;
+    change_under_crc32c(other, other.size() - 8);
+    REQUIRE(other != bytes);
+    const std::string before = bytes;
+    world.store.replace(name, other);
+    const auto trusted = seen_by(world.store, keys.open);
+    const auto newest = fetch_newest(*trusted, {});
+    REQUIRE(newest.has_value());
+    REQUIRE_FALSE(newest->chain.empty());
+    const auto loaded = test::load_all(*trusted, newest->chain);
+    REQUIRE_FALSE(loaded.has_value());
+    CHECK(loaded.error().code == Errc::kCorrupt);
+    CHECK(loaded.error().context.find(name + ": chunk") != std::string::npos);
+    world.store.replace(name, before);
+    ++changed;
+  }
+  CHECK(changed >= 2);
+}
+
 TEST_CASE("Signed checkpoints load for who trusts the key, and for nobody else's") {
   TestFolder folder;
   const KeyPair ours = make_keys(folder, "ours");

@@ -20,6 +20,11 @@
 
 namespace amdahl::checkpoint::test {
 
+inline void check_ok(const Result<void>& result) {
+  INFO((result ? "" : result.error().context));
+  CHECK(result.has_value());
+}
+
 // Goes on only while the gate is open; counts who waits.
 class Gate {
  public:
@@ -51,6 +56,8 @@ class Gate {
 class SharedStore final : public Store {
  public:
   SharedStore(Store& store, Gate& gate) : store_(store), gate_(gate) {}
+  SharedStore(Store& store, Gate& gate, Gate& removals)
+      : store_(store), gate_(gate), removals_(&removals) {}
   Result<void> create(std::string_view name, std::span<const Bytes> pieces,
                       const StoreCall& call) override {
     gate_.pass(call.stop);
@@ -69,6 +76,7 @@ class SharedStore final : public Store {
     return store_.list(prefix, next, call);
   }
   Result<void> remove(std::string_view name, const StoreCall& call) override {
+    if (removals_ != nullptr) removals_->pass(call.stop);
     return store_.remove(name, call);
   }
   Result<std::int64_t> remove_leftovers(WallTime before, const StoreCall& call) override {
@@ -79,6 +87,7 @@ class SharedStore final : public Store {
  private:
   Store& store_;
   Gate& gate_;
+  Gate* removals_ = nullptr;
 };
 
 class AgentWorld {

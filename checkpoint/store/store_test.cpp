@@ -37,6 +37,10 @@ class StoreWithin final : public Store {
                     const StoreCall& call) override {
     return store_->read(name, begin, into, call);
   }
+  Result<void> read_through(std::string_view name, StoreRange range, Scratch& scratch,
+                            const TakePiece& take, const StoreCall& call) override {
+    return store_->read_through(name, range, scratch, take, call);
+  }
   Result<ListPage> list(std::string_view prefix, std::string_view next,
                         const StoreCall& call) override {
     return store_->list(prefix, next, call);
@@ -124,6 +128,33 @@ TEST_CASE("store: an object is created once, whole, and read in ranges", "[check
           Errc::kCorrupt);
     REQUIRE(put(*store, "data/empty", ""));
     CHECK(read_whole(*store, "data/empty", 0, {}).value().empty());
+  }
+}
+
+TEST_CASE("store: pieces of a range are its bytes, in order", "[checkpoint_store]") {
+  std::string text(3 * kPieceBytes + 1234, '\0');
+  for (std::size_t i = 0; i < text.size(); ++i) text[i] = static_cast<char>(i * 7 + i / 251);
+  for (const NamedStore& named : stores()) {
+    INFO(named.name);
+    const auto store = named.open();
+    REQUIRE(put(*store, "data/a", text));
+    Scratch scratch;
+    std::string found;
+    const auto read = [&](StoreRange range) {
+      found.clear();
+      return store->read_through("data/a", range, scratch,
+                                 [&](Bytes piece) { found += text_of(piece); }, {});
+    };
+    const auto size = static_cast<std::int64_t>(text.size());
+    REQUIRE(read({.begin = 0, .bytes = size}));
+    CHECK(found == text);
+    REQUIRE(read({.begin = 5, .bytes = static_cast<std::int64_t>(kPieceBytes)}));
+    CHECK(found == text.substr(5, kPieceBytes));
+    REQUIRE(read({.begin = size, .bytes = 0}));
+    CHECK(found.empty());
+    CHECK(read({.begin = 5, .bytes = size}).error().code == Errc::kCorrupt);
+    CHECK(store->read_through("data/b", {.bytes = 1}, scratch, [](Bytes) {}, {}).error().code ==
+          Errc::kNotFound);
   }
 }
 

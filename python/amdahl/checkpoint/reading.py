@@ -13,16 +13,40 @@ class Reading:
         self._state, self._into = into, {}
 
     def _find_places(self, infos: list) -> None:
-        """Of the tensors of `into`; those that look like what was saved need no description."""
+        """Of the tensors of `into`, by the names that they were saved by."""
+        if self._find_same(infos):
+            return
+        flat = tree.Flattener()
+        flat.value(self._state, "")
+        self._into = {spec["name"]: (spec, tensor, place) for spec, tensor, place
+                      in zip(flat.specs, flat.tensors, flat.addresses)}
+
+    def _find_same(self, infos: list) -> bool:
+        """The usual case, and thousands of tensors: dicts of tensors that look as they did."""
         dtypes = {dtype: tensors.torch_dtype_if_loaded(dtype)
                   for dtype in {info["dtype"] for info in infos}}
-        known = {info["name"].removeprefix(self._prefix):
-                 tree.Known(dtypes[info["dtype"]], tuple(info["shape"]), None, info)
-                 for info in infos}
-        flat = tree.Flattener(known=known)
-        flat.value(self._state, "")
-        for spec, tensor, place in zip(flat.specs, flat.tensors, flat.addresses):
-            self._into[spec["name"]] = (spec, tensor, place)
+        known = {info["name"].removeprefix(self._prefix): info for info in infos}
+        kind, found, left = tensors.torch_type(), {}, [("", self._state)]
+        while left:
+            path, state = left.pop()
+            if state is None or type(state) in (bool, int, float, str):
+                continue
+            if type(state) is not dict:
+                return False
+            for key, value in state.items():
+                if type(key) is not str:
+                    return False
+                if not isinstance(value, kind):
+                    left.append((f"{path}{key}.", value))
+                    continue
+                info = known.get(path + key)
+                if info is None or value.dtype is not dtypes[info["dtype"]] or \
+                        list(value.shape) != info["shape"] or \
+                        tensors.torch_plain(value, path) is not value:
+                    return False
+                found[info["name"]] = (info, value, value.data_ptr())
+        self._into = found
+        return True
 
     def plan(self, infos: list, names: dict) -> tuple[list | None, dict, list]:
         """What to read (see read_tensors), the tensors by name, and their addresses."""
