@@ -97,7 +97,10 @@ struct World {
   Result<NamedBlobs> write(std::int64_t step) {
     began = clock.monotonic();
     const Taken taken = take(step, options.who.rank);
-    return writer.write(taken.snapshot, {.deadline = clock.monotonic() + 30min});
+    const StoreCall call{.deadline = clock.monotonic() + 30min};
+    auto written = writer.write(taken.snapshot, call);
+    writer.clean_up(call);
+    return written;
   }
   void other_writes(std::int64_t step, const std::string& attempt = "a") {
     const RankIdentity who = identity(attempt, 1 - options.who.rank, 2);

@@ -41,7 +41,7 @@ class WithoutTensors(LibraryCase):
         mine = self.open(keepLast=2)
         for step in range(1, 6):
             mine.save({"step": step}, step)
-            mine.wait()
+            mine.settle()
             if step == 2:
                 mine.pin(2)
         self.assertEqual([one["step"] for one in mine.list()], [5, 4, 2])
