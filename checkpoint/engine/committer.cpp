@@ -62,7 +62,7 @@ Result<void> Committer::await_receipts(const CommitJob& job, const StoreCall& ca
       return fail(Errc::kConflict, "commit step {}: given up: {}", job.save.step, describe(*over));
     if (!waiter_.wait(pause, call.stop))
       return fail(Errc::kCancelled, "commit step {}: stopped", job.save.step);
-    pause = std::min<std::chrono::nanoseconds>(2 * pause, kReceiptPollMax);
+    pause = longer(pause);
   }
 }
 

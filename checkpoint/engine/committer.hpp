@@ -9,6 +9,8 @@
 // still be a commit, of this very save and whole.
 #pragma once
 
+#include <algorithm>
+#include <chrono>
 #include <cstdint>
 #include <map>
 #include <optional>
@@ -25,8 +27,13 @@
 namespace amdahl::checkpoint {
 
 inline constexpr int kManifestTriesMax = 3;
-inline constexpr std::chrono::milliseconds kReceiptPollMin{20};
+inline constexpr std::chrono::milliseconds kReceiptPollMin{2};
 inline constexpr std::chrono::milliseconds kReceiptPollMax{1000};
+// The next pause of who waits for another rank: a quarter of the time so far, so that a short wait
+// is noticed soon and a long one costs few requests.
+constexpr std::chrono::nanoseconds longer(std::chrono::nanoseconds pause) {
+  return std::min<std::chrono::nanoseconds>(pause + pause / 4, kReceiptPollMax);
+}
 
 struct CommitJob {
   std::string job_uid = {};

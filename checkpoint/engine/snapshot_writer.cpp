@@ -98,7 +98,7 @@ Result<Checkpoint> SnapshotWriter::await_manifest(const SaveKey& save, const Sto
     over = later.look_for_commit(options_.who.world_size, call);
     if (over) continue;  // it may have been committed between the two looks
     if (!waiter_.wait(pause, call.stop)) return fail(Errc::kCancelled, "step {}", save.step);
-    pause = std::min<std::chrono::nanoseconds>(2 * pause, kReceiptPollMax);
+    pause = longer(pause);
   }
 }
 

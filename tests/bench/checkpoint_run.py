@@ -125,11 +125,12 @@ class Run:
         self.broken: list[str] = []
 
     def measure(self) -> None:
-        for number in range(self._args.rounds):
-            for case in self._args.cases:
-                if case == report.MAIN or number < self._args.other_rounds:
-                    self._round(case, number)
-                    keep(self._args, self, None)
+        # Case by case: what is cut short has whole cases, the most important ones.
+        for case in self._args.cases:
+            rounds = self._args.rounds if case == report.MAIN else self._args.other_rounds
+            for number in range(rounds):
+                self._round(case, number)
+                keep(self._args, self, None)
 
     def _round(self, case: str, number: int) -> None:
         names = [name for name in self._args.contestants if name not in self.missing
