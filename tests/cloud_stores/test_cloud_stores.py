@@ -69,7 +69,7 @@ class CloudStores:
             [CONTRACT, "store:*"], capture_output=True, text=True, timeout=RUN_SECONDS,
             env=self.env(LD_PRELOAD="", AMDAHL_TEST_STORES=f"{self.server.address}/contract"))
         self.assertEqual(done.returncode, 0, done.stdout[-4000:] + done.stderr[-2000:])
-        self.assertIn("in 4 test cases", done.stdout)  # the large object too
+        self.assertIn("in 5 test cases", done.stdout)  # the large object too
 
     def test_a_job_that_is_killed_goes_on_and_nothing_is_left_over(self):
         place = f"{self.server.address}/job"
