@@ -50,8 +50,7 @@ class SnapshotWriter {
 
   Result<NamedBlobs> write(const TakenSnapshot& snapshot, const StoreCall& call);
   // Removes what the last commit replaced, if there was one (rank 0). Apart from write(), because
-  // nobody has to wait for it: a disk takes as long to forget a checkpoint as a third of writing
-  // it.
+  // nobody has to wait for it, and a disk may take long to forget a checkpoint.
   void clean_up(const StoreCall& call);
   WriteStatus status() const;
   void go_on_from(const WriteStatus& status);  // of a writer that is no more
