@@ -138,5 +138,72 @@ TEST_CASE("HttpServer refuses connections over its limit and keeps the others", 
              EndsWith("hello"));
 }
 
+TEST_CASE("HttpServer closes strangers in time, and keeps clients that a handler knows", "[A6]") {
+  HttpFixture test({.limits = {.strangers_per_peer_max = 8}});
+  RawClient idle = test.connect();
+  RawClient talker = test.connect();
+  RawClient known = test.connect();
+  known.send("GET /vouch HTTP/1.1\r\nHost: x\r\n\r\n");
+  known.receive_until("hello");
+  for (int second = 0; second < 9; ++second) {
+    talker.received().clear();
+    talker.send("GET /hello HTTP/1.1\r\nHost: x\r\n\r\n");
+    talker.receive_until("hello");
+    test.advance(1s);
+  }
+  CHECK(test.server->connections() == 3);
+  test.advance(2s);
+  CHECK(test.until([&] { return idle.closed() && talker.closed(); }));
+  test.advance(60s);
+  CHECK(test.server->connections() == 1);
+  CHECK_FALSE(known.closed());
+}
+
+TEST_CASE("HttpServer: strangers make room for newer ones of their address", "[A6]") {
+  HttpFixture test({.limits = {.strangers_per_peer_max = 4}});
+  std::vector<std::unique_ptr<RawClient>> idle;
+  for (int i = 0; i < 4; ++i)
+    idle.push_back(std::make_unique<RawClient>(test.io, test.server->port()));
+  REQUIRE(test.until([&] { return test.server->connections() == 4; }));
+  for (int i = 0; i < 4; ++i) {
+    RawClient known = test.connect();
+    known.send("GET /vouch HTTP/1.1\r\nHost: x\r\n\r\n");
+    CHECK_THAT(known.receive_until("hello"), EndsWith("hello"));
+    idle.push_back(std::make_unique<RawClient>(test.io, test.server->port()));
+    REQUIRE(test.until([&] { return idle[static_cast<std::size_t>(i)]->closed(); }));
+  }
+}
+
+TEST_CASE("HttpServer: strangers make room when all places are taken", "[A6]") {
+  HttpFixture test({.limits = {.connections_max = 4, .strangers_per_peer_max = 4}});
+  const auto ask = [](RawClient& client) {
+    client.received().clear();
+    client.send("GET /vouch HTTP/1.1\r\nHost: x\r\n\r\n");
+    return client.receive_until("hello");
+  };
+  std::vector<std::unique_ptr<RawClient>> clients;
+  const auto connect = [&] {
+    clients.push_back(std::make_unique<RawClient>(test.io, test.server->port()));
+    return clients.back().get();
+  };
+  RawClient* const stranger = connect();
+  REQUIRE(test.until([&] { return test.server->connections() == 1; }));
+  for (int i = 0; i < 4; ++i) CHECK_THAT(ask(*connect()), EndsWith("hello"));
+  CHECK(test.until([&] { return stranger->closed(); }));
+  // Nobody is left that would have to go.
+  CHECK_THAT(test.connect().receive_all(), StartsWith("HTTP/1.1 503 "));
+  for (std::size_t i = 1; i < clients.size(); ++i) CHECK_THAT(ask(*clients[i]), EndsWith("hello"));
+}
+
+TEST_CASE("HttpServer does not close a stranger whose request is being answered", "[A6]") {
+  HttpFixture test({.limits = {.strangers_per_peer_max = 1}});
+  RawClient client = test.connect();
+  client.send("GET /slow HTTP/1.1\r\nHost: x\r\n\r\n");
+  REQUIRE(test.until([&] { return test.site.seen.size() == 1; }));
+  CHECK_THAT(test.connect().receive_all(), StartsWith("HTTP/1.1 503 "));
+  test.site.go_on.notify_all();
+  CHECK_THAT(client.receive_until("at last"), EndsWith("at last"));
+}
+
 }  // namespace
 }  // namespace amdahl

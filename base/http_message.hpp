@@ -57,6 +57,11 @@ struct HttpLimits {
   std::chrono::milliseconds body_time{30'000};
   std::chrono::milliseconds idle_time{120'000};  // between requests
   std::chrono::milliseconds write_time{30'000};  // for each piece of an answer
+  // Of clients that no handler has vouched for. 0: all clients are alike.
+  std::size_t strangers_per_peer_max = 0;           // connections from one address
+  std::chrono::milliseconds stranger_time{10'000};  // from its start to the vouching
+  // Connections that a handler vouched for with one name. 0: as many as there are places.
+  std::size_t connections_per_owner_max = 0;
 };
 
 // A request that gets a short answer from us and never reaches a handler.

@@ -9,6 +9,7 @@
 
 #include "base/check.hpp"
 #include "base/http_connection.hpp"
+#include "base/http_holders.hpp"
 #include "base/http_session.hpp"
 #include "base/task_group.hpp"
 
@@ -53,6 +54,10 @@ struct HttpServer::Core {
   Result<void> listen();
   static Task<void> accept(std::shared_ptr<Core> core);
   void admit(const std::shared_ptr<Core>& self, tcp::socket socket);
+  void start_session(const std::shared_ptr<Core>& self, tcp::socket socket, std::string peer);
+  bool room_for(const std::string& peer);
+  void know(const std::string& peer, HttpSession* session);
+  void forget(const std::string& peer, HttpSession* session);
 
   Clock& clock;
   HttpServerOptions options;
@@ -61,7 +66,10 @@ struct HttpServer::Core {
   tcp::acceptor acceptor;
   std::uint16_t port = 0;
   bool stopping = false;
-  std::set<HttpSession*> sessions;  // each lives until it leaves this set
+  std::set<HttpSession*> sessions;                  // each lives until it leaves this set
+  HttpHolders strangers{HttpHolders::Busy::kStay};  // by address
+  // By owner. A client that does not read its answers is busy for long: that must not help it.
+  HttpHolders known{HttpHolders::Busy::kAreCutOff};
   TaskGroup tasks;
 };
 
@@ -96,13 +104,47 @@ Task<void> HttpServer::Core::accept(std::shared_ptr<Core> core) {
   }
 }
 
+// False: neither is there a place, nor a stranger or an owner of several that would have to leave
+// one.
+bool HttpServer::Core::room_for(const std::string& peer) {
+  const HttpLimits& limits = options.limits;
+  const bool limited = limits.strangers_per_peer_max > 0;
+  if (limited && strangers.of(peer) >= limits.strangers_per_peer_max)
+    return strangers.close_one_of(peer);
+  if (sessions.size() < limits.connections_max) return true;
+  return (limited && strangers.close_one(0)) || known.close_one(1);
+}
+
+void HttpServer::Core::know(const std::string& peer, HttpSession* session) {
+  strangers.remove(peer, session);
+  const std::size_t owner_max = options.limits.connections_per_owner_max;
+  if (owner_max == 0) return;
+  if (known.of(session->owner()) >= owner_max) known.close_one_of(session->owner());
+  known.add(session->owner(), session);
+}
+
+void HttpServer::Core::forget(const std::string& peer, HttpSession* session) {
+  sessions.erase(session);
+  strangers.remove(peer, session);
+  known.remove(session->owner(), session);
+}
+
 void HttpServer::Core::admit(const std::shared_ptr<Core>& self, tcp::socket socket) {
-  if (sessions.size() >= options.limits.connections_max) {
+  boost::system::error_code error;
+  const tcp::endpoint from = socket.remote_endpoint(error);
+  if (error) return;  // it has gone
+  std::string peer = from.address().to_string();
+  if (!room_for(peer)) {
     options.log.warning("connection refused, too many are open",
                         {{"connections_max", options.limits.connections_max}});
     refuse_connection(std::move(socket), !tls);
     return;
   }
+  start_session(self, std::move(socket), std::move(peer));
+}
+
+void HttpServer::Core::start_session(const std::shared_ptr<Core>& self, tcp::socket socket,
+                                     std::string peer) {
   boost::system::error_code ignored;
   socket.set_option(tcp::no_delay(true), ignored);
   socket.set_option(tcp::socket::keep_alive(true), ignored);
@@ -114,10 +156,12 @@ void HttpServer::Core::admit(const std::shared_ptr<Core>& self, tcp::socket sock
                              .handler = handler,
                              .log = options.log,
                              .tasks = tasks,
-                             .stopping = stopping};
+                             .stopping = stopping,
+                             .on_vouched = [this, peer](HttpSession* one) { know(peer, one); }};
   const auto session = std::make_shared<HttpSession>(host, std::move(connection));
   sessions.insert(session.get());
-  session->start([this](HttpSession* ended) { sessions.erase(ended); });
+  if (options.limits.strangers_per_peer_max > 0) strangers.add(peer, session.get());
+  session->start([this, peer](HttpSession* ended) { forget(peer, ended); });
 }
 
 HttpServer::HttpServer(asio::any_io_executor executor, Clock& clock, HttpServerOptions options,
@@ -156,6 +200,8 @@ Task<Result<void>> HttpServer::stop(Monotonic deadline) {
   core->tasks.stop();
   (void)co_await core->tasks.join(core->clock, core->clock.monotonic() + kCutOffTime);
   core->sessions.clear();  // of those that were stopped before they began
+  core->strangers.clear();
+  core->known.clear();
   co_return fail(Errc::kTimeout, "stop HTTP server: {} connections were cut off", cut_off);
 }
 

@@ -3,9 +3,14 @@
 //   HttpServer server(io.get_executor(), clock, {.port = 8080}, handler);
 //   CO_TRY(co_await server.start());   ...   CO_TRY(co_await server.stop(deadline));
 //
-// Every read, write and buffer has a limit (C8); TLS is 1.2 or later (C6). Thread: one. Lifetime:
-// stop() has returned before the server dies; clock and handler outlive it. Failure: a broken
-// connection ends itself; a handler that throws gives a 500 and a log line.
+// Every read, write and buffer has a limit (C8); TLS is 1.2 or later (C6). With limits for
+// strangers, connections that no handler vouched for are closed in time, and make room for newer
+// ones: first those of the same address, and when all places are taken, those of the address with
+// the most. With a limit per owner, the connections that handlers vouched for make room as well:
+// the oldest of an owner that exceeds it, and when all places are taken and no stranger is left,
+// one of the owner with the most, until each has one. Thread: one. Lifetime: stop() has returned
+// before the server dies; clock and handler outlive it. Failure: a broken connection ends itself; a
+// handler that throws gives a 500 and a log line.
 #pragma once
 
 #include <boost/asio/any_io_executor.hpp>
@@ -36,6 +41,9 @@ class HttpResponder {
   virtual Task<Result<void>> write(std::string chunk) = 0;  // returns when the kernel took it
   // Without it the client sees the stream broken off, which is right for a failure.
   virtual Task<Result<void>> finish() = 0;
+  // The handler has identified the client: limits for strangers no longer apply to this connection;
+  // the limit per owner does. The first name that is given stays.
+  virtual void vouch(std::string owner) = 0;
 };
 
 using HttpHandler = std::function<Task<void>(HttpRequest, HttpResponder&)>;

@@ -1,5 +1,6 @@
 #include "base/http_session.hpp"
 
+#include <algorithm>
 #include <array>
 
 #include "base/check.hpp"
@@ -46,12 +47,39 @@ HttpSession::HttpSession(HttpSessionHost host, std::unique_ptr<HttpConnection> c
 
 void HttpSession::start(std::function<void(HttpSession*)> on_end) {
   const auto self = shared_from_this();
+  stranger_ = host_.limits.strangers_per_peer_max > 0;
+  stranger_until_ = host_.clock.monotonic() + host_.limits.stranger_time;
   watchdog_task_ = host_.tasks.spawn("http watchdog", run_watchdog(self));
   task_ = host_.tasks.spawn("http connection", run(self, std::move(on_end)));
 }
 
 void HttpSession::close_if_idle() {
   if (idle_) connection_->cancel();
+}
+
+bool HttpSession::make_room() {
+  if (handling_) return false;
+  cut_off();
+  return true;
+}
+
+void HttpSession::cut_off() {
+  connection_->close();  // at once: the newer connection may need the descriptor
+}
+
+void HttpSession::vouch(std::string owner) {
+  AMDAHL_CHECK(!owner.empty());
+  stranger_ = false;
+  // The first owner stays: a place is held by whoever took it.
+  if (!owner_.empty()) return;
+  owner_ = std::move(owner);
+  host_.on_vouched(this);
+}
+
+std::chrono::nanoseconds HttpSession::allowed(std::chrono::nanoseconds time) const {
+  if (!stranger_) return time;
+  return std::clamp<std::chrono::nanoseconds>(stranger_until_ - host_.clock.monotonic(),
+                                              std::chrono::nanoseconds{0}, time);
 }
 
 Task<void> HttpSession::run_watchdog(std::shared_ptr<HttpSession> self) {
@@ -73,7 +101,7 @@ Task<void> HttpSession::run(std::shared_ptr<HttpSession> self,
 }
 
 Task<void> HttpSession::serve() {
-  watchdog_.arm(host_.limits.header_time);
+  watchdog_.arm(allowed(host_.limits.header_time));
   auto peer = co_await connection_->handshake();
   if (!peer) {
     host_.log.debug("connection refused", {{"error", peer.error()}});
@@ -112,11 +140,13 @@ Task<HttpSession::Next> HttpSession::handle(HttpRequest request) {
   request.client_name = peer_.client_name;
   request.client_groups = peer_.client_groups;
   std::exception_ptr failure;
+  handling_ = true;
   try {
     co_await host_.handler(std::move(request), *this);
   } catch (...) {
     failure = std::current_exception();
   }
+  handling_ = false;
   if (is_cancellation(failure)) std::rethrow_exception(failure);
   if (answer_ == Answer::kNone) {
     // What was thrown may hold anything; the request's name is enough to find it.
@@ -135,18 +165,18 @@ Task<std::optional<HttpRequest>> HttpSession::read_request(HttpRequestParser& pa
   if (input_.empty()) {
     if (host_.stopping) co_return std::nullopt;
     idle_ = true;
-    watchdog_.arm(host_.limits.idle_time);
+    watchdog_.arm(allowed(host_.limits.idle_time));
     const auto first = co_await read_more();
     idle_ = false;
     if (!first || *first == 0) co_return std::nullopt;
   }
-  watchdog_.arm(host_.limits.header_time);
+  watchdog_.arm(allowed(host_.limits.header_time));
   for (;;) {
     const Step step = parser.advance(input_);
     if (step == Step::kRefused) co_return std::nullopt;
     if (step == Step::kDone) break;
     if (step == Step::kHead) {
-      watchdog_.arm(host_.limits.body_time);
+      watchdog_.arm(allowed(host_.limits.body_time));
       if (!parser.expects_continue() || !input_.empty()) continue;
       const std::array<std::string_view, 1> pieces = {"HTTP/1.1 100 Continue\r\n\r\n"};
       if (!co_await connection_->write(pieces)) co_return std::nullopt;

@@ -34,6 +34,8 @@ class HttpWatchdog {
   bool expired_ = false;
 };
 
+class HttpSession;
+
 // What all sessions of a server share.
 struct HttpSessionHost {
   std::shared_ptr<void> owner;  // of all that is referred to below
@@ -43,6 +45,7 @@ struct HttpSessionHost {
   const Log& log;
   TaskGroup& tasks;
   const bool& stopping;
+  std::function<void(HttpSession*)> on_vouched;  // its owner is known now
 };
 
 class HttpSession final : public HttpResponder, public std::enable_shared_from_this<HttpSession> {
@@ -52,11 +55,16 @@ class HttpSession final : public HttpResponder, public std::enable_shared_from_t
   // Starts the tasks; on_end is called once, when the connection is closed.
   void start(std::function<void(HttpSession*)> on_end);
   void close_if_idle();
+  // Closes it. False: its request is being answered, and it stays.
+  bool make_room();
+  void cut_off();                                      // as make_room(), whatever it does
+  const std::string& owner() const { return owner_; }  // empty: nobody has vouched for it
 
   Task<Result<void>> respond(HttpResponse response) override;
   Task<Result<void>> start_stream(HttpResponse head) override;
   Task<Result<void>> write(std::string chunk) override;
   Task<Result<void>> finish() override;
+  void vouch(std::string owner) override;
 
  private:
   enum class Answer : std::uint8_t { kNone, kStreaming, kComplete, kBroken };
@@ -75,6 +83,8 @@ class HttpSession final : public HttpResponder, public std::enable_shared_from_t
   Task<Result<void>> send(std::string head, std::string_view body);
   Result<std::string> render(const HttpResponse& response, std::optional<std::size_t> body_bytes);
   Error broken(Error error);
+  // The given time; for a stranger at most the rest of a stranger's time.
+  std::chrono::nanoseconds allowed(std::chrono::nanoseconds time) const;
 
   HttpSessionHost host_;
   std::unique_ptr<HttpConnection> connection_;
@@ -83,6 +93,10 @@ class HttpSession final : public HttpResponder, public std::enable_shared_from_t
   std::string input_;  // received and not parsed yet; at most one head and one read
   std::uint64_t requests_ = 0;
   bool idle_ = false;
+  bool handling_ = false;
+  bool stranger_ = false;
+  Monotonic stranger_until_{};
+  std::string owner_;
   TaskGroup::Id task_ = 0;
   TaskGroup::Id watchdog_task_ = 0;
   TaskGroup::Id stream_task_ = 0;

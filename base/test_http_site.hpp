@@ -89,6 +89,8 @@ struct HttpSite {
   Task<void> handle(HttpRequest request, HttpResponder& responder) {
     seen.push_back(request.method + " " + request.target);
     last = request;
+    if (request.path == "/vouch")
+      responder.vouch(std::string(request.query_value("as").value_or("client")));
     if (request.path == "/echo")
       co_await respond(responder, {.body = request.body});
     else if (request.path == "/throw")

@@ -1,4 +1,4 @@
-// Checks the rules of the field tables on an object: ranges, lengths, counts, patterns.
+// Checks the rules of the field tables on an object: ranges, lengths, counts, patterns, keys.
 //
 // What the API server enforces from the CRD schema, for objects that did not come through it.
 // Failure: Errc::kInvalid with the path, "spec.nodes: 0 is less than 1". The first fault is
@@ -11,6 +11,7 @@
 #include <utility>
 
 #include "base/fields.hpp"
+#include "base/list_keys.hpp"
 #include "base/result.hpp"
 
 namespace amdahl {
@@ -79,6 +80,13 @@ void check_list(Walk& walk, const T& list, const FieldRules& rules) {
   for (const auto& item : list) {
     walk.inside("[" + std::to_string(index++) + "]",
                 [&] { check(walk, static_cast<const typename T::value_type&>(item), rules); });
+  }
+  if constexpr (HasFields<typename T::value_type>) {
+    if (rules.list_map_key.empty()) return;
+    const auto repeated = repeated_key(list, rules.list_map_key);
+    if (!repeated) return;
+    walk.inside("[" + std::to_string(*repeated) + "]." + std::string(rules.list_map_key),
+                [&] { walk.fault("an earlier item has the same"); });
   }
 }
 

@@ -31,7 +31,7 @@ std::string fault_of(const auto& object) {
   return result.error().context;
 }
 
-TEST_CASE("validate finds the first fault and its path") {
+TEST_CASE("validate finds the first fault and its path", "[A8]") {
   Everything good{.name = "x", .ports = {{"http", 80}}, .words = {"abcde"}};
   CHECK(fault_of(good) == "fine");
   const std::pair<std::function<void(Everything&)>, std::string_view> rows[] = {
@@ -47,6 +47,8 @@ TEST_CASE("validate finds the first fault and its path") {
       {[](Everything& e) { e.mode = static_cast<sample::Mode>(9); }, "mode: not one of Fast, Safe"},
       {[](Everything& e) { e.counts = {{"a", 1}, {"b", 1}, {"c", 1}, {"d", 1}}; },
        "counts: more than 3 items"},
+      {[](Everything& e) { e.ports.push_back({"http", 81}); },
+       "ports[1].name: an earlier item has the same"},
   };
   for (const auto& [spoil, expected] : rows) {
     Everything bad = good;

@@ -134,7 +134,7 @@ function(amdahl_test)
   target_precompile_headers(${ARG_NAME}_test REUSE_FROM amdahl_pch)
   if(NOT AMDAHL_FUZZ)
     catch_discover_tests(${ARG_NAME}_test TEST_PREFIX "${ARG_NAME}: "
-      PROPERTIES TIMEOUT 120 WORKING_DIRECTORY ${CMAKE_SOURCE_DIR})
+      PROPERTIES TIMEOUT 300 WORKING_DIRECTORY ${CMAKE_SOURCE_DIR})
   endif()
 endfunction()
 
