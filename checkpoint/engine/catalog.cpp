@@ -4,6 +4,8 @@
 #include <utility>
 
 #include "checkpoint/engine/workers.hpp"
+#include "checkpoint/format/digest.hpp"
+#include "checkpoint/format/strict_json.hpp"
 #include "checkpoint/format/verify.hpp"
 
 namespace amdahl::checkpoint {
@@ -21,7 +23,11 @@ std::string receipt_name_of(const Manifest& manifest, std::size_t rank) {
 Result<ReadReceipt> fetch_receipt(Store& store, const Manifest& manifest, std::size_t rank,
                                   const StoreCall& call) {
   const std::string name = receipt_name_of(manifest, rank);
+  const ReceiptReference& wanted = manifest.receipts[rank];
   TRY(const std::string text, read_whole(store, name, kReceiptBytesMax, call));
+  // Before it is parsed, which takes many times its size.
+  if (std::cmp_not_equal(text.size(), wanted.bytes) || hex(sha256(text)) != wanted.sha256)
+    return fail(Errc::kCorrupt, "receipt {} is not the one that its manifest names", shown(name));
   return read_receipt(name, text);
 }
 
@@ -30,13 +36,45 @@ Result<Owner> fetch_owner(Store& store, const StoreCall& call) {
   return read_owner(text);
 }
 
-std::unexpected<Error> not_ours(const Store& store, const Owner& owner, std::string_view uid) {
+std::unexpected<Error> not_ours(const Store& store, const Owner& owner, std::string_view job) {
   return fail(Errc::kForbidden,
-              "{} belongs to job {} (UID {}), not to UID {}: give each job a prefix of its own",
-              store.describe(), owner.job, owner.job_uid, uid);
+              "{} belongs to {}: set checkpoint.uri to a prefix that no other job uses; to start "
+              "from the checkpoints there, set checkpoint.initFrom",
+              store.describe(), owner_in_words(owner, job));
+}
+
+// NAMESPACE/NAME, each as Kubernetes has it. A store may hold any text there.
+bool is_job_name(std::string_view text) {
+  const auto known = [](char c) {
+    return (c >= 'a' && c <= 'z') || (c >= '0' && c <= '9') || c == '-' || c == '.' || c == '/';
+  };
+  return text.find('/') != text.npos && std::ranges::all_of(text, known);
 }
 
 }  // namespace
+
+std::string owner_in_words(const Owner& owner, std::string_view job) {
+  const std::string_view its = owner.job;
+  if (is_job_name(its) && its == job)
+    return fmt::format("an earlier TrainingJob with the name {}, which was deleted", job);
+  const std::string_view space = job.substr(0, job.find('/') + 1);
+  if (is_job_name(its) && !space.empty() && its.starts_with(space))
+    return fmt::format("TrainingJob {}", its);
+  return "another job";
+}
+
+Result<std::optional<Owner>> find_owner(Store& store, const StoreCall& call) {
+  auto found = fetch_owner(store, call);
+  if (found) return std::optional(*std::move(found));
+  if (found.error().code == Errc::kNotFound) return std::optional<Owner>();
+  return wrap(std::move(found).error(), "owner of {}", store.describe());
+}
+
+Result<void> check_not_taken(Store& store, const Owner& owner, const StoreCall& call) {
+  TRY(const auto found, find_owner(store, call));
+  if (found && found->job_uid != owner.job_uid) return not_ours(store, *found, owner.job);
+  return {};
+}
 
 Result<void> claim_prefix(Store& store, const Owner& owner, const StoreCall& call) {
   auto found = fetch_owner(store, call);
@@ -50,7 +88,7 @@ Result<void> claim_prefix(Store& store, const Owner& owner, const StoreCall& cal
     if (!found) return wrap(std::move(created).error(), "take the prefix");
   }
   if (!found) return wrap(std::move(found).error(), "owner of {}", store.describe());
-  if (found->job_uid != owner.job_uid) return not_ours(store, *found, owner.job_uid);
+  if (found->job_uid != owner.job_uid) return not_ours(store, *found, owner.job);
   return {};
 }
 
@@ -60,7 +98,7 @@ Result<void> check_owner(Store& store, std::string_view job_uid, const StoreCall
     return fail(Errc::kForbidden, "{}: whose prefix it is cannot be read: {}", store.describe(),
                 found.error().context);
   if (!found) return std::unexpected<Error>(std::move(found).error());
-  if (found->job_uid != job_uid) return not_ours(store, *found, job_uid);
+  if (found->job_uid != job_uid) return not_ours(store, *found, "");
   return {};
 }
 
@@ -133,7 +171,6 @@ Result<std::set<std::string>> fetch_newest_blobs(Store& store, std::int32_t rank
     const auto index = static_cast<std::size_t>(rank);
     if (index >= manifest.manifest.receipts.size()) return blobs;
     TRY(const ReadReceipt found, fetch_receipt(store, manifest.manifest, index, call));
-    if (found.sha256 != manifest.manifest.receipts[index].sha256) return blobs;
     for (const ObjectRecord& object : found.receipt.objects)
       if (object.name.starts_with("blobs/")) blobs.insert(object.name);
     return blobs;

@@ -32,6 +32,13 @@ constexpr bool is_damage(Errc code) {
 
 // Takes the prefix for a job, once: kForbidden when it is another one's (rule 1).
 Result<void> claim_prefix(Store& store, const Owner& owner, const StoreCall& call);
+// nullopt: the prefix has no owner.
+Result<std::optional<Owner>> find_owner(Store& store, const StoreCall& call);
+// The owner of a prefix, in words for users of `job` ("namespace/name"): a name only if it is in
+// the same namespace, and never a UID.
+std::string owner_in_words(const Owner& owner, std::string_view job);
+// kForbidden when another job owns the prefix; a prefix without an owner is fine.
+Result<void> check_not_taken(Store& store, const Owner& owner, const StoreCall& call);
 // kForbidden unless the owner record is there and has this UID.
 Result<void> check_owner(Store& store, std::string_view job_uid, const StoreCall& call);
 

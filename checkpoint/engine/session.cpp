@@ -138,7 +138,20 @@ std::string Session::status() const {
   return dump_json(to_json(engine_ ? engine_->status() : EngineStatus{}));
 }
 
+// Before the first step, and not at the first commit: by then another job's state was trained on.
+Result<void> Session::take_prefix() {
+  if (options_.own_prefix == 0) return {};
+  const Owner owner{.job_uid = options_.job_uid, .job = options_.job, .created_at = clock_.wall()};
+  TRY(check_not_taken(*store_, owner, call()));
+  if (options_.rank != 0) return {};
+  // Of two jobs that begin at the same time one is first. A store that cannot be written to says
+  // so at the first save.
+  (void)claim_prefix(*store_, owner, call());
+  return check_not_taken(*store_, owner, call());
+}
+
 Result<std::string> Session::open_step(std::int64_t step, std::int64_t before) {
+  TRY(take_prefix());
   await_earlier_process();
   Newest newest;
   if (step >= 0) {

@@ -68,6 +68,7 @@ class Session {
   Session() = default;
   StoreCall call() const;
   Result<void> open_engine();
+  Result<void> take_prefix();
   EngineOptions options_for_here() const;
   Result<std::vector<TensorWanted>> whole_tensors(std::span<std::byte* const> tensors);
   static Result<std::vector<TensorWanted>> described_tensors(std::string_view wanted_json,

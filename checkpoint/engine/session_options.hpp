@@ -45,6 +45,7 @@ struct SessionOptions {
   std::string signing_key_file = {};
   std::int32_t sha256 = 0;
   std::string trusted_keys_file = {};
+  std::int32_t own_prefix = 0;
 };
 template <class V>
 constexpr void fields(V& v, SessionOptions& o) {
@@ -86,6 +87,8 @@ constexpr void fields(V& v, SessionOptions& o) {
   v.optional("sha256", o.sha256, {.doc = "As a signature by rank 0 needs.", .min = 0, .max = 1});
   v.optional("trustedKeysFile", o.trusted_keys_file,
              {.doc = "Public keys, PEM: only what one of them has signed is loaded."});
+  v.optional("ownPrefix", o.own_prefix,
+             {.doc = "The prefix is jobUid's: another job's is not loaded.", .min = 0, .max = 1});
 }
 
 inline constexpr std::string_view kNoAgent = "off";

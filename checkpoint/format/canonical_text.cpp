@@ -98,6 +98,24 @@ bool read_tensor(Cursor& cursor, TensorRecord& into) {
   return cursor.literal(",\"shape\":") && cursor.list(into.shape) && cursor.literal("}");
 }
 
+// The names of an object are in alphabetical order here too.
+bool read_object(Cursor& cursor, OnObjectRecord on_object) {
+  std::int64_t bytes = 0;
+  std::int64_t chunk_bytes = 0;
+  std::string_view name;
+  std::string_view other;
+  if (!cursor.literal("{\"bytes\":") || !cursor.number(bytes)) return false;
+  if (!cursor.literal(",\"chunkBytes\":") || !cursor.number(chunk_bytes)) return false;
+  if (!cursor.literal(",\"crc32c\":") || !cursor.text(other)) return false;
+  if (!cursor.literal(",\"name\":") || !cursor.text(name)) return false;
+  if (name.size() > kNameBytesMax) return false;
+  if (!cursor.literal(",\"root\":") || !cursor.text(other)) return false;
+  if (cursor.literal(",\"sha256\":") && !cursor.text(other)) return false;
+  if (!cursor.literal("}")) return false;
+  on_object(name, bytes);
+  return true;
+}
+
 bool append_header_tensor(std::string& json, const TensorRecord& tensor, std::int64_t start) {
   if (!append_plain_text(json, tensor.name)) return false;
   fmt::format_to(std::back_inserter(json),
@@ -147,6 +165,21 @@ std::optional<SplitReceipt> split_receipt(std::string_view body_line) {
   split.rest = before.substr(0, state);
   split.rest.append(before.substr(step)).append(kListBegin).append(cursor.rest());
   return split;
+}
+
+bool each_object(std::string_view body_line, OnObjectRecord on_object) {
+  Cursor cursor(body_line);
+  std::int32_t format = 0;
+  std::string_view uid;
+  if (!cursor.literal("{\"format\":") || !cursor.number(format) || format != kFormatVersion)
+    return false;
+  if (!cursor.literal(",\"jobUid\":") || !cursor.text(uid)) return false;
+  if (!cursor.literal(",\"objects\":[")) return false;
+  if (cursor.literal("]")) return true;
+  do {
+    if (!read_object(cursor, on_object)) return false;
+  } while (cursor.literal(","));
+  return cursor.literal("]");
 }
 
 bool has_header_of(Bytes from_start, const Receipt& receipt, std::size_t object) {

@@ -11,6 +11,7 @@
 #include <string_view>
 #include <vector>
 
+#include "base/function_ref.hpp"
 #include "checkpoint/format/digest.hpp"
 #include "checkpoint/format/receipt.hpp"
 
@@ -24,6 +25,11 @@ struct SplitReceipt {
 };
 // Nothing unless every tensor is written exactly as write_receipt() would.
 std::optional<SplitReceipt> split_receipt(std::string_view body_line);
+
+// Name and size of every object of a receipt's body, without memory for the rest. False: its list
+// is not written as write_receipt() would.
+using OnObjectRecord = function_ref<void(std::string_view name, std::int64_t bytes)>;
+bool each_object(std::string_view body_line, OnObjectRecord on_object);
 
 // Whether an object begins with the header that lay_out() gives to the tensors which a receipt
 // (checked already) has in it. False says nothing.

@@ -3,6 +3,7 @@
 #include <algorithm>
 #include <charconv>
 
+#include "base/loopback.hpp"
 #include "checkpoint/format/strict_json.hpp"
 
 namespace amdahl::checkpoint {
@@ -64,8 +65,7 @@ std::string url_of(const Endpoint& endpoint) {
 }
 
 bool is_loopback(const Endpoint& endpoint) {
-  return endpoint.host == "localhost" || endpoint.host == "::1" ||
-         endpoint.host.starts_with("127.");
+  return is_loopback_host(endpoint.host);
 }
 
 std::string percent_encode(std::string_view text, Slashes slashes) {

@@ -1,5 +1,6 @@
 #include "checkpoint/store/gcs_store.hpp"
 
+#include "base/status_errc.hpp"
 #include "checkpoint/store/direct_runs.hpp"
 #include "checkpoint/store/page_walk.hpp"
 #include "checkpoint/store/store_call.hpp"
@@ -41,7 +42,7 @@ std::string GcsStore::describe() const {
 }
 
 std::unexpected<Error> GcsStore::error_of(const StoreAnswer& answer) const {
-  return fail(code_of_status(answer.status), "HTTP {}: {}{}", answer.status,
+  return fail(errc_of_status(answer.status), "HTTP {}: {}{}", answer.status,
               gcs_error_text(answer.body), next_step(answer.status));
 }
 

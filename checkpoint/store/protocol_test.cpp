@@ -1,6 +1,7 @@
 // What is pure: endpoints, heads, ranges, retries, the protocol of GCS.
 #include <catch2/catch.hpp>
 
+#include "base/status_errc.hpp"
 #include "checkpoint/store/direct_runs.hpp"
 #include "checkpoint/store/gcs_protocol.hpp"
 #include "checkpoint/store/retry.hpp"
@@ -82,6 +83,14 @@ TEST_CASE("delay_before_next: bounded, jittered, and a server's wish is a least 
     CHECK_FALSE(is_passing(status));
   CHECK(refusal_of(true) == CreateRefusal::kReadBack);
   CHECK(refusal_of(false) == CreateRefusal::kAlreadyThere);
+}
+
+TEST_CASE("A status that passes is an error that says so, in one table for all clients", "[B12]") {
+  CHECK(errc_of_status(408) == Errc::kTimeout);
+  CHECK(errc_of_status(504) == Errc::kTimeout);
+  CHECK(errc_of_status(412) == Errc::kAlreadyExists);
+  CHECK(errc_of_status(416) == Errc::kCorrupt);
+  CHECK(errc_of_status(503) == Errc::kUnavailable);
 }
 
 TEST_CASE("next_upload_step reads what a resumable upload is told", "[checkpoint_store]") {

@@ -2,31 +2,6 @@
 
 namespace amdahl::checkpoint {
 
-Errc code_of_status(int status) {
-  switch (status) {
-    case 401:
-      return Errc::kUnauthorized;
-    case 403:
-      return Errc::kForbidden;
-    case 404:
-      return Errc::kNotFound;
-    case 408:
-      return Errc::kUnavailable;
-    case 409:
-      return Errc::kConflict;
-    case 412:
-      return Errc::kAlreadyExists;
-    case 413:
-      return Errc::kTooLarge;
-    case 416:
-      return Errc::kCorrupt;
-    case 429:
-      return Errc::kThrottled;
-    default:
-      return status >= 500 ? Errc::kUnavailable : Errc::kInvalid;
-  }
-}
-
 std::uint64_t RequestLoop::random() {
   const std::scoped_lock lock(mutex_);
   return rng_.next();

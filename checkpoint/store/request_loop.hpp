@@ -50,7 +50,4 @@ class RequestLoop {
   Rng rng_;
 };
 
-// The code of a status that is no success; 412 is kAlreadyExists.
-Errc code_of_status(int status);
-
 }  // namespace amdahl::checkpoint

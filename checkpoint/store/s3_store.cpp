@@ -1,5 +1,6 @@
 #include "checkpoint/store/s3_store.hpp"
 
+#include "base/status_errc.hpp"
 #include "checkpoint/store/page_walk.hpp"
 #include "checkpoint/store/store_call.hpp"
 
@@ -42,7 +43,7 @@ std::string S3Store::describe() const {
 std::unexpected<Error> S3Store::error_of(const StoreAnswer& answer) const {
   const S3ErrorText text = parse_s3_error(answer.body);
   // A 200 may hold an error of the server.
-  const Errc code = answer.status < 300 ? Errc::kUnavailable : code_of_status(answer.status);
+  const Errc code = answer.status < 300 ? Errc::kUnavailable : errc_of_status(answer.status);
   return fail(code, "HTTP {} {}: {}{}", answer.status, text.code, text.message,
               next_step(answer.status));
 }
