@@ -92,6 +92,7 @@ inline constexpr std::string_view kVerified = "Verified";
 inline constexpr std::string_view kNoCheckpoint = "NoCheckpoint";
 inline constexpr std::string_view kNotConfigured = "NotConfigured";  // no checkpoint.uri
 inline constexpr std::string_view kNotVerified = "NotVerified";      // nobody could read it back
+inline constexpr std::string_view kTaken = "Taken";                  // the prefix is another job's
 inline constexpr std::string_view kDamaged = "Damaged";  // none is sound: the job does not start
 // Succeeded, Cancelled
 inline constexpr std::string_view kCompleted = "Completed";

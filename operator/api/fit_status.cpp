@@ -4,7 +4,9 @@
 #include <cmath>
 #include <nlohmann/json.hpp>
 
+#include "base/each_field.hpp"
 #include "base/json_encode.hpp"
+#include "base/list_keys.hpp"
 
 namespace amdahl::api {
 namespace {
@@ -34,46 +36,36 @@ bool is_control(char c) {
   return byte < 0x20U || byte == 0x7fU;
 }
 
-// Brings every member to the bounds of its table.
-struct FitMembers : FieldVisitor {
-  template <class T>
-  void required(std::string_view /*name*/, T& member, const FieldRules& rules = {}) {
-    fit(member, rules);
-  }
-  template <class T>
-  void optional(std::string_view /*name*/, T& member, const FieldRules& rules = {}) {
-    fit(member, rules);
-  }
-  template <class T, class D>
-  void defaulted(std::string_view /*name*/, T& member, const D&, const FieldRules& rules = {}) {
-    fit(member, rules);
-  }
+template <class T>
+void fit_number(T& member, const FieldRules& rules) {
+  if constexpr (std::same_as<T, double>)
+    if (!std::isfinite(member)) member = 0;  // JSON has no NaN
+  if (rules.min) member = std::max(member, static_cast<T>(*rules.min));
+  if (rules.max) member = std::min(member, static_cast<T>(*rules.max));
+}
 
- private:
-  template <class T>
-  void fit(T& member, const FieldRules& rules) {
-    if constexpr (std::same_as<T, std::string>) {
-      if (rules.length_max != 0) member = fit_text(member, rules.length_max);
-    } else if constexpr (IntegerField<T> || std::same_as<T, double>) {
-      fit_number(member, rules);
-    } else if constexpr (OptionalField<T>) {
-      if (member) fit(*member, rules);
-    } else if constexpr (ListField<T>) {
-      if (rules.items_max != 0 && member.size() > rules.items_max)
-        member.erase(member.begin(), member.end() - rules.items_max);
-      for (auto& item : member) fit(item, rules);
-    } else if constexpr (HasFields<T>) {
-      fields(*this, member);
-    }
+// Brings a member, and every member below it, to the bounds of its table.
+template <class T>
+void fit(T& member, const FieldRules& rules) {
+  if constexpr (std::same_as<T, std::string>) {
+    if (rules.length_max != 0) member = fit_text(member, rules.length_max);
+  } else if constexpr (IntegerField<T> || std::same_as<T, double>) {
+    fit_number(member, rules);
+  } else if constexpr (OptionalField<T>) {
+    if (member) fit(*member, rules);
+  } else if constexpr (ListField<T>) {
+    for (auto& item : member) fit(item, rules);
+    // After the cuts: two long names may have become one.
+    if constexpr (HasFields<typename T::value_type>)
+      if (!rules.list_map_key.empty()) keep_last_of_each_key(member, rules.list_map_key);
+    if (rules.items_max != 0 && member.size() > rules.items_max)
+      member.erase(member.begin(), member.end() - rules.items_max);
+  } else if constexpr (HasFields<T>) {
+    each_field(member, [](std::string_view, auto& below, const FieldRules& below_rules) {
+      fit(below, below_rules);
+    });
   }
-  template <class T>
-  static void fit_number(T& member, const FieldRules& rules) {
-    if constexpr (std::same_as<T, double>)
-      if (!std::isfinite(member)) member = 0;  // JSON has no NaN
-    if (rules.min) member = std::max(member, static_cast<T>(*rules.min));
-    if (rules.max) member = std::min(member, static_cast<T>(*rules.max));
-  }
-};
+}
 
 }  // namespace
 
@@ -102,8 +94,7 @@ std::size_t status_bytes(const TrainingJobStatus& status) {
 }
 
 void fit_status(TrainingJobStatus& status) {
-  FitMembers members;
-  fields(members, status);
+  fit(status, {});
   auto& attempts = status.attempts;
   for (std::size_t i = 0; i + 1 < attempts.size() && status_bytes(status) > kStatusBytesMax; ++i)
     attempts[i].nodes.clear();

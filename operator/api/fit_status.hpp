@@ -1,8 +1,8 @@
 // A status that the API server will take, whatever the pods wrote into their messages.
 //
 // Pure. Texts are cut and numbers brought to the bounds of the field table, control characters
-// become spaces, of lists the newest items stay; then, while the whole is over kStatusBytesMax, the
-// oldest attempts lose their nodes and go. Failure: none.
+// become spaces, of items with one key the last stays, of lists the newest items; then, while the
+// whole is over kStatusBytesMax, the oldest attempts lose their nodes and go. Failure: none.
 #pragma once
 
 #include <cstddef>

@@ -67,6 +67,23 @@ TEST_CASE("fit_status makes any status one that the table and its size allow") {
   }
 }
 
+TEST_CASE("fit_status keeps the last of items with one key, after names are cut", "[A8]") {
+  TrainingJobStatus status;
+  const std::string longer(kLabelMax, 'x');
+  status.progress = ProgressStatus{};
+  status.progress->metrics = {{.name = "loss", .value = "1"},
+                              {.name = longer + "a", .value = "2"},
+                              {.name = "lr", .value = "3"},
+                              {.name = "loss", .value = "4"},
+                              {.name = longer + "b", .value = "5"}};
+  CHECK_FALSE(validate(status));
+  fit_status(status);
+  CHECK(validate(status));
+  const std::vector<MetricStatus> wanted{
+      {.name = "lr", .value = "3"}, {.name = "loss", .value = "4"}, {.name = longer, .value = "5"}};
+  CHECK(status.progress->metrics == wanted);
+}
+
 TEST_CASE("fit_status leaves what fits alone") {
   TrainingJobStatus status{.phase = Phase::kRunning, .attempt = 1, .restarts = 0};
   status.attempts.push_back({.number = 1, .nodes = {"n1"}});

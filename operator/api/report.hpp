@@ -40,6 +40,7 @@ inline constexpr std::uint32_t kReportDigestMax = 136;
 inline constexpr std::uint32_t kReportErrorTypeMax = 128;
 inline constexpr std::uint32_t kReportErrorWhereMax = 256;
 inline constexpr std::uint32_t kReportErrorMessageMax = 2048;
+inline constexpr std::uint32_t kReportSaveErrorMax = 512;
 inline constexpr std::int64_t kReportEverySecondsDefault = 5;
 inline constexpr std::int64_t kReportEverySecondsMax = 300;
 inline constexpr std::int64_t kReportIntervalSecondsMax = 30LL * 24 * 3600;  // what a spec may say
@@ -114,6 +115,23 @@ constexpr void fields(V& v, ReportCheckpoint& checkpoint) {
               .max = kReportCountMax});
 }
 
+// Saves that could not be written. Apart from ReportCheckpoint, which a job whose saves all fail
+// never has.
+struct ReportFailedSaves {
+  std::int64_t count = 0;
+  std::string message = {};
+  std::optional<WallTime> at = {};
+  bool operator==(const ReportFailedSaves&) const = default;
+};
+template <class V>
+constexpr void fields(V& v, ReportFailedSaves& failed) {
+  v.required("count", failed.count,
+             {.doc = "How many, since the rank started.", .min = 0, .max = kReportCountMax});
+  v.optional("message", failed.message,
+             {.doc = "Why the last of them failed.", .length_max = kReportSaveErrorMax});
+  v.optional("at", failed.at, {.doc = "When the rank learned of the last of them."});
+}
+
 struct ReportPause {
   ReportPauseState state = ReportPauseState::kNone;
   ReportPauseWay way = ReportPauseWay::kNone;
@@ -179,8 +197,12 @@ struct Report {
   std::optional<std::int64_t> step = {};
   std::optional<std::int64_t> total_steps = {};
   std::optional<double> step_seconds = {};
+  StepSource step_source = StepSource::kUnknown;
+  std::optional<double> quiet_seconds = {};
+  std::optional<std::int64_t> memory_peak_bytes = {};
   std::vector<ReportMetric> metrics = {};
   std::optional<ReportCheckpoint> checkpoint = {};
+  std::optional<ReportFailedSaves> failed_saves = {};
   ReportPause pause = {};
   std::optional<ReportError> error = {};
   std::optional<ReportExit> exit = {};
@@ -212,11 +234,20 @@ constexpr void fields(V& v, Report& report) {
              {.doc = "How many there will be.", .min = 0, .max = kReportIntegerMax});
   v.optional("stepSeconds", report.step_seconds,
              {.doc = "How long a step takes now.", .min = 0, .max = kReportSecondsMax});
+  v.optional("stepSource", report.step_source,
+             {.doc = "Where the step comes from; absent: no step was understood."});
+  v.optional(
+      "quietSeconds", report.quiet_seconds,
+      {.doc = "For how long the trainer has printed nothing.", .min = 0, .max = kReportSecondsMax});
+  v.optional(
+      "memoryPeakBytes", report.memory_peak_bytes,
+      {.doc = "The most memory that the container has used.", .min = 0, .max = kReportIntegerMax});
   v.optional("metrics", report.metrics,
              {.doc = "What the trainer says of itself.",
               .items_max = kReportMetricsMax,
               .list_map_key = "name"});
   v.optional("checkpoint", report.checkpoint, {.doc = "The newest committed checkpoint."});
+  v.optional("failedSaves", report.failed_saves, {.doc = "Saves that could not be written."});
   v.optional("pause", report.pause, {.doc = "The pause that was asked for, if any."});
   v.optional("error", report.error, {.doc = "The first failure that was seen."});
   v.optional("exit", report.exit, {.doc = "How the trainer ended; only in the last report."});

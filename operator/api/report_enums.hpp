@@ -82,6 +82,7 @@ enum class ReportErrorKind : std::uint8_t {
   kWorkerKilled,     // torchrun saw a worker die by a signal
   kCommandNotFound,  // 127
   kNotExecutable,    // 126
+  kNoWorld,          // the command ended with 0, and its processes were not one world
 };
 constexpr auto enum_names(ReportErrorKind) {
   return std::to_array<EnumName<ReportErrorKind>>(
@@ -94,7 +95,8 @@ constexpr auto enum_names(ReportErrorKind) {
        {ReportErrorKind::kRendezvousTimeout, "RendezvousTimeout"},
        {ReportErrorKind::kWorkerKilled, "WorkerKilled"},
        {ReportErrorKind::kCommandNotFound, "CommandNotFound"},
-       {ReportErrorKind::kNotExecutable, "NotExecutable"}});
+       {ReportErrorKind::kNotExecutable, "NotExecutable"},
+       {ReportErrorKind::kNoWorld, "NoWorld"}});
 }
 constexpr ReportErrorKind enum_unknown(ReportErrorKind) {
   return ReportErrorKind::kUnknown;
@@ -109,6 +111,23 @@ constexpr auto enum_names(ReportErrorSource) {
 }
 constexpr ReportErrorSource enum_unknown(ReportErrorSource) {
   return ReportErrorSource::kUnknown;
+}
+
+// Where the steps of a job come from.
+enum class StepSource : std::uint8_t {
+  kUnknown,    // no step was understood
+  kLog,        // a line or a bar that looks like steps
+  kFramework,  // the lines of a framework that is known
+  kScript,     // job.step(), or a hook that calls it
+};
+constexpr auto enum_names(StepSource) {
+  return std::to_array<EnumName<StepSource>>({{StepSource::kUnknown, "Unknown"},
+                                              {StepSource::kLog, "Log"},
+                                              {StepSource::kFramework, "Framework"},
+                                              {StepSource::kScript, "Script"}});
+}
+constexpr StepSource enum_unknown(StepSource) {
+  return StepSource::kUnknown;
 }
 
 enum class ReportRequest : std::uint8_t { kNone, kPause, kStop };

@@ -28,12 +28,18 @@ inline constexpr std::string_view kArenaBytes = "AMDAHL_ARENA_BYTES";
 inline constexpr std::string_view kCheckpointSocket = "AMDAHL_CHECKPOINT_SOCKET";
 // The same for all ranks of an attempt, and no other's.
 inline constexpr std::string_view kAttemptId = "AMDAHL_ATTEMPT_ID";
+// Which checkpoints stay, as JSON: options of a session (checkpoint/engine/session_options.hpp).
+inline constexpr std::string_view kCheckpointRetention = "AMDAHL_CHECKPOINT_RETENTION";
+// URI or URI@STEP: where a job without a checkpoint takes its first state from.
+inline constexpr std::string_view kInitFrom = "AMDAHL_CHECKPOINT_INIT_FROM";
 // How often to save.
 inline constexpr std::string_view kCheckpointInterval = "AMDAHL_CHECKPOINT_INTERVAL_SECONDS";
 inline constexpr std::string_view kUrl = "AMDAHL_REPORT_URL";
 inline constexpr std::string_view kCa = "AMDAHL_REPORT_CA";        // file
 inline constexpr std::string_view kToken = "AMDAHL_REPORT_TOKEN";  // file, read for every report
+// Of a template that wants launchers to serve their metrics; the operator adds the address then.
 inline constexpr std::string_view kMetricsPort = "AMDAHL_METRICS_PORT";
+inline constexpr std::string_view kPodAddress = "AMDAHL_POD_ADDRESS";
 // The container's terminationMessagePath; without it, TORCHELASTIC_ERROR_FILE as it was given.
 inline constexpr std::string_view kTerminationLog = "AMDAHL_TERMINATION_LOG";
 // Set by launch for the trainer: a hostfile for scripts that insist on the deepspeed launcher.

@@ -28,6 +28,7 @@ Report full_report() {
           .step = 10,
           .total_steps = 100,
           .step_seconds = 0.25,
+          .memory_peak_bytes = std::int64_t{3} << 30,
           .metrics = {{.name = "loss", .value = "nan"}},
           .checkpoint = ReportCheckpoint{.step = 8, .path = "/c/8", .committed_at = time},
           .pause = {.state = ReportPauseState::kSaving, .way = ReportPauseWay::kHelper},
@@ -66,6 +67,12 @@ TEST_CASE("Report over a bound is refused by validate") {
   }
   SECTION("a step below zero") {
     report.step = -1;
+  }
+  SECTION("memory below zero") {
+    report.memory_peak_bytes = -1;
+  }
+  SECTION("more memory than any machine has") {
+    report.memory_peak_bytes = kReportIntegerMax + 1;
   }
   SECTION("an exit code that is none") {
     report.exit->code = 256;

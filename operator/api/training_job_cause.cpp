@@ -34,7 +34,7 @@ constexpr auto kTexts = std::to_array<CauseClassText>({
     {kUserException, "The script ended with an exception."},
     {kCommandNotFound, "The command of the container does not exist or cannot be executed."},
     {kRendezvousTimeout, "Not all ranks found each other in time."},
-    {kHang, "No step was made for much longer than usual, and the GPUs were idle."},
+    {kHang, "No step was made for much longer than usual, by any rank that reports steps."},
     {kEarlyExit, "Some ranks ended with success while others were still at work."},
 });
 static_assert(kTexts.size() == enum_names(CauseClass{}).size());

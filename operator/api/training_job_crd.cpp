@@ -20,6 +20,7 @@ constexpr auto kColumns = std::to_array<Column>({
     {"Phase", "string", ".status.phase", "The state in one word."},
     {"Step", "integer", ".status.progress.step", "The last step that was reported."},
     {"Progress", "integer", ".status.progress.percent", "How much is done, in percent."},
+    {"Last-Step", "date", ".status.progress.lastStepAt", "Time since the last step."},
     {"Workers", "integer", ".status.workers.ready", "How many pods are ready."},
     {"Restarts", "integer", ".status.restarts", "Restarts after failures and disruptions."},
     {"Queue", "string", ".spec.scheduling.queue", "The queue of the gang."},

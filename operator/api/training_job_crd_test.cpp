@@ -82,7 +82,7 @@ TEST_CASE("training_job_crd carries names, columns and the status subresource") 
   std::string wide;
   for (const Json& column : version["additionalPrinterColumns"])
     (column.value("priority", 0) == 0 ? narrow : wide) += column["name"].get<std::string>() + " ";
-  CHECK(narrow == "Phase Step Progress Workers Restarts Queue Age ");
+  CHECK(narrow == "Phase Step Progress Last-Step Workers Restarts Queue Age ");
   CHECK(wide == "Checkpoint Goodput Reason ");
 }
 

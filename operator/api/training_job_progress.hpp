@@ -1,6 +1,7 @@
 // The measured part of a TrainingJob's status: progress, checkpoints, GPU-seconds. Plain values.
 #pragma once
 
+#include <chrono>
 #include <cstdint>
 #include <optional>
 #include <string>
@@ -9,6 +10,7 @@
 #include "base/clock.hpp"
 #include "base/fields.hpp"
 #include "operator/api/bounds.hpp"
+#include "operator/api/report_enums.hpp"
 
 namespace amdahl::api {
 
@@ -31,6 +33,8 @@ struct ProgressStatus {
   std::optional<std::int32_t> percent = {};
   std::optional<std::int64_t> eta_seconds = {};
   std::optional<double> step_seconds = {};
+  std::optional<StepSource> source = {};
+  std::optional<WallTime> last_step_at = {};
   std::vector<MetricStatus> metrics = {};
   bool operator==(const ProgressStatus&) const = default;
 };
@@ -49,10 +53,28 @@ constexpr void fields(V& v, ProgressStatus& progress) {
               .max = kIntegerMax});
   v.optional("stepSeconds", progress.step_seconds,
              {.doc = "How long a step takes now, in seconds.", .min = 0, .max = kIntegerMax});
+  v.optional("source", progress.source,
+             {.doc = "Where the step comes from: Script (job.step() or a hook), Framework (log "
+                     "lines of a known framework), Log (lines that look like steps), or Unknown: "
+                     "no step was understood, so percent, speed and goodput are not known either. "
+                     "Call job.step() in the script."});
+  v.optional("lastStepAt", progress.last_step_at,
+             {.doc = "When the last step was reported. Long ago: the workload is silent, and "
+                     "stepSeconds and etaSeconds are left out."});
   v.optional("metrics", progress.metrics,
              {.doc = "What the workload reports of itself.",
               .items_max = kMetricsMax,
               .list_map_key = "name"});
+}
+
+// Whether the last step is so long ago that speed and remaining time mean nothing any longer. Steps
+// that are known to be slow get more time.
+inline constexpr std::chrono::seconds kSilentAfter{60};
+inline constexpr double kSilentSteps = 5;
+inline bool is_silent(const ProgressStatus& progress, WallTime now) {
+  if (!progress.last_step_at) return false;
+  const std::chrono::duration<double> since = now - *progress.last_step_at;
+  return since > kSilentAfter && since.count() > kSilentSteps * progress.step_seconds.value_or(0);
 }
 
 struct CommittedCheckpoint {
@@ -73,12 +95,26 @@ constexpr void fields(V& v, CommittedCheckpoint& checkpoint) {
   v.optional("committedAt", checkpoint.committed_at, {.doc = "When its manifest was written."});
 }
 
+struct FailedSave {
+  std::string message = {};
+  std::optional<WallTime> at = {};
+  bool operator==(const FailedSave&) const = default;
+};
+template <class V>
+constexpr void fields(V& v, FailedSave& failed) {
+  v.optional("message", failed.message,
+             {.doc = "Why it failed, in the words of the trainer or of the store.",
+              .length_max = kMessageMax});
+  v.optional("at", failed.at, {.doc = "When."});
+}
+
 struct CheckpointStatus {
   std::optional<CommittedCheckpoint> last_committed = {};
   std::optional<double> stall_seconds = {};
   std::optional<double> upload_lag_seconds = {};
   std::optional<double> predicted_pause_seconds = {};
   std::int32_t failed_saves = 0;
+  std::optional<FailedSave> last_failed_save = {};
   std::int32_t orphans_collected = 0;
   std::optional<WallTime> verified_at = {};
   std::optional<std::int64_t> interval_seconds = {};
@@ -100,6 +136,8 @@ constexpr void fields(V& v, CheckpointStatus& checkpoint) {
              {.doc = "How long a pause would take now, in seconds.", .min = 0, .max = kIntegerMax});
   v.optional("failedSaves", checkpoint.failed_saves,
              {.doc = "How many checkpoints could not be written.", .min = 0, .max = kCountMax});
+  v.optional("lastFailedSave", checkpoint.last_failed_save,
+             {.doc = "The last checkpoint that could not be written."});
   v.optional("orphansCollected", checkpoint.orphans_collected,
              {.doc = "How many unfinished checkpoints were removed.", .min = 0, .max = kCountMax});
   v.optional("verifiedAt", checkpoint.verified_at,
@@ -160,7 +198,10 @@ constexpr void fields(V& v, GpuSecondsStatus& account) {
               .items_max = kPhaseSecondsMax,
               .list_map_key = "name"});
   v.optional("goodput", account.goodput,
-             {.doc = "The share of held that made steps which were kept.", .min = 0, .max = 1});
+             {.doc = "The share of held that made steps which were kept. A node that tells of no "
+                     "steps counts as the rank that does. Absent while no step was understood.",
+              .min = 0,
+              .max = 1});
   v.optional("settled", account.settled,
              {.doc = "The part of ended attempts, which no longer changes."});
 }

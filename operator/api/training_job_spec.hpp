@@ -12,16 +12,12 @@
 #include "base/duration.hpp"
 #include "base/fields.hpp"
 #include "operator/api/bounds.hpp"
+#include "operator/api/training_job_checkpoint.hpp"
 #include "operator/api/training_job_enums.hpp"
 
 namespace amdahl::api {
 
 using namespace std::chrono_literals;
-
-struct AutoWord {
-  static constexpr std::string_view kName = "Auto";
-};
-using AutoDuration = DurationOr<AutoWord>;
 
 struct NetworkTopology {
   TopologyMode mode = TopologyMode::kSoft;
@@ -75,84 +71,6 @@ constexpr void fields(V& v, SchedulingSpec& spec) {
           .field = ".networkTopology"});
 }
 
-// A quantity of bytes, as people write it.
-inline constexpr const char* kBytesPattern =
-    R"(^[0-9]{1,15}(\.[0-9]{1,3})?(k|M|G|T|P|Ki|Mi|Gi|Ti|Pi)?$)";
-
-struct RetentionSpec {
-  std::int32_t keep_last = 3;
-  std::int64_t keep_every_steps = 0;
-  std::string bytes_max = "0";  // a quantity
-  bool operator==(const RetentionSpec&) const = default;
-};
-template <class V>
-constexpr void fields(V& v, RetentionSpec& spec) {
-  v.defaulted("keepLast", spec.keep_last, 3,
-              {.doc = "How many of the newest checkpoints are kept.", .min = 1, .max = 1000});
-  v.defaulted("keepEverySteps", spec.keep_every_steps, 0,
-              {.doc = "Keeps, besides the newest, one checkpoint in every so many steps. 0 keeps "
-                      "only the newest.",
-               .min = 0,
-               .max = kIntegerMax});
-  v.defaulted("maxBytes", spec.bytes_max, "0",
-              {.doc = "A quantity such as 500Gi: above it the oldest checkpoints are removed, "
-                      "though never the last one. 0 means no limit.",
-               .length_min = 1,
-               .length_max = 24,
-               .pattern = kBytesPattern});
-}
-
-struct PauseSpec {
-  Duration deadline = 2min;
-  PausePolicy policy = PausePolicy::kCommitted;
-  bool operator==(const PauseSpec&) const = default;
-};
-template <class V>
-constexpr void fields(V& v, PauseSpec& spec) {
-  v.defaulted("deadline", spec.deadline, 2min,
-              {.doc = "How long a pause waits for the workload to commit a checkpoint.",
-               .min = 1,
-               .max = kDay});
-  v.defaulted("policy", spec.policy, PausePolicy::kCommitted,
-              {.doc = "What happens when the deadline passes without a checkpoint. Committed runs "
-                      "on and says why; BestEffort stops anyway and says how many steps are "
-                      "lost."});
-}
-
-struct CheckpointSpec {
-  std::string uri = {};
-  AutoDuration interval = {};
-  std::string arena_bytes = "0";  // a quantity
-  RetentionSpec retention = {};
-  PauseSpec pause = {};
-  bool operator==(const CheckpointSpec&) const = default;
-};
-template <class V>
-constexpr void fields(V& v, CheckpointSpec& spec) {
-  v.optional("uri", spec.uri,
-             {.doc = "Where checkpoints are kept: gs://bucket/prefix, s3://bucket/prefix, or "
-                     "file:///path inside the container, on a volume of the template. Without it "
-                     "nothing is kept. May change only while suspend is true before and after.",
-              .length_min = 1,
-              .length_max = kUriMax,
-              .pattern = R"(^((gs|s3)://[a-z0-9]|file:///)[^\s]*$)"});
-  v.defaulted("interval", spec.interval, AutoDuration{},
-              {.doc = "Time between two checkpoints. Auto computes it from the measured cost of a "
-                      "checkpoint and the failures seen (Young/Daly).",
-               .min = 1,
-               .max = 30 * kDay});
-  v.defaulted("arenaBytes", spec.arena_bytes, "0",
-              {.doc = "A quantity such as 8Gi: so much memory is mounted into every pod for "
-                      "snapshots, which outlive the trainer's processes there. It counts against "
-                      "the trainer's memory limit, which must be 64Mi larger at least. 0 mounts "
-                      "nothing; snapshots are then in the memory of the processes.",
-               .length_min = 1,
-               .length_max = 24,
-               .pattern = kBytesPattern});
-  v.optional("retention", spec.retention, {.doc = "Which checkpoints are kept."});
-  v.optional("pause", spec.pause, {.doc = "How the job is paused."});
-}
-
 struct RestartSpec {
   std::int32_t failures_max = 3;
   std::int32_t disruptions_max = 50;
@@ -190,26 +108,27 @@ constexpr void fields(V& v, RestartSpec& spec) {
 struct DeadlineSpec {
   OptionalDuration queue = {};
   OptionalDuration start = 30min;
+  OptionalDuration step = 15min;
   OptionalDuration active = {};
   bool operator==(const DeadlineSpec&) const = default;
 };
 template <class V>
 constexpr void fields(V& v, DeadlineSpec& spec) {
-  v.defaulted("queue", spec.queue, OptionalDuration{},
-              {.doc = "How long the gang may wait for its nodes before the job fails. Empty means "
-                      "for ever.",
-               .min = 1,
-               .max = kYear});
-  v.defaulted("start", spec.start, OptionalDuration{30min},
-              {.doc = "How long it may take from bound pods to the first step. Empty means for "
-                      "ever.",
-               .min = 1,
-               .max = kYear});
-  v.defaulted("active", spec.active, OptionalDuration{},
-              {.doc = "How long the job may train in all its attempts together; pauses do not "
-                      "count. Empty means for ever.",
-               .min = 1,
-               .max = kYear});
+  const auto limit = [&](const char* name, OptionalDuration& span, OptionalDuration usual,
+                         std::int64_t seconds_min, const char* doc) {
+    v.defaulted(name, span, usual, {.doc = doc, .min = seconds_min, .max = kYear});
+  };
+  limit("queue", spec.queue, {}, 1,
+        "How long the gang may wait for its nodes before the job fails. Empty means for ever.");
+  limit("start", spec.start, 30min, 1,
+        "How long it may take from bound pods to the first step, evaluation or checkpoint. A "
+        "trainer that prints, but no step that is understood, is not ended. Empty means for ever.");
+  limit("step", spec.step, 15min, 10,
+        "How long the ranks that report steps may go without one before the gang counts as hung "
+        "and is restarted; at least 30 usual steps. Empty means for ever.");
+  limit("active", spec.active, {}, 1,
+        "How long the job may train in all its attempts together; pauses do not count. Empty "
+        "means for ever.");
 }
 
 struct TrainingJobSpec {
@@ -231,20 +150,49 @@ struct TrainingJobSpec {
 inline constexpr CelRule kCancelRules[] = {
     {.rule = "self || !oldSelf", .message = "cancel cannot be taken back"}};
 
+// A running gang has one shape: what decides it changes between two runs.
+template <class V>
+constexpr void rules_of_suspension(V& v) {
+  v.rule({.rule = "(self.suspend && oldSelf.suspend) || self.nodes == oldSelf.nodes",
+          .message = "nodes can be changed only while the job is suspended: set suspend to true "
+                     "first, and change it in a later update",
+          .field = ".nodes"});
+  v.rule(
+      {.rule = "(self.suspend && oldSelf.suspend) || "
+               "(has(self.processesPerNode) == has(oldSelf.processesPerNode) && "
+               "(!has(self.processesPerNode) || "
+               "self.processesPerNode == oldSelf.processesPerNode))",
+       .message =
+           "processesPerNode can be changed only while the job is suspended: set suspend to true "
+           "first, and change it in a later update",
+       .field = ".processesPerNode"});
+  v.rule({.rule = "(self.suspend && oldSelf.suspend) || self.template == oldSelf.template",
+          .message = "template can be changed only while the job is suspended: set suspend to true "
+                     "first, and change it in a later update",
+          .field = ".template"});
+  v.rule({.rule = "(self.suspend && oldSelf.suspend) || "
+                  "(has(self.checkpoint.uri) == has(oldSelf.checkpoint.uri) && "
+                  "(!has(self.checkpoint.uri) || self.checkpoint.uri == oldSelf.checkpoint.uri))",
+          .message =
+              "checkpoint.uri can be changed only while the job is suspended: set suspend to true "
+              "first, and change it in a later update",
+          .field = ".checkpoint.uri"});
+}
+
 template <class V>
 constexpr void fields(V& v, TrainingJobSpec& spec) {
   v.required("runtime", spec.runtime,
              {.doc = "What starts the processes of a node: Torchrun, DeepSpeed, or Python for one "
-                     "plain process per node or a launcher of your own.",
+                     "plain process per node or your own launcher.",
               .immutable = true});
   v.required("nodes", spec.nodes,
-             {.doc = "How many pods the gang has. They start, fail and restart together. May "
-                     "change only while suspend is true before and after.",
+             {.doc = "How many pods the gang has. They start, fail and restart together. Can be "
+                     "changed only while the job is suspended.",
               .min = 1,
               .max = kNodesMax});
   v.optional("processesPerNode", spec.processes_per_node,
              {.doc = "How many processes run in each pod. Default: the GPUs of the trainer "
-                     "container, or 1. May change only while suspend is true before and after.",
+                     "container, or 1. Can be changed only while the job is suspended.",
               .min = 1,
               .max = kProcessesPerNodeMax});
   v.optional("family", spec.family,
@@ -255,10 +203,13 @@ constexpr void fields(V& v, TrainingJobSpec& spec) {
               .pattern = kLabelPattern});
   v.required("template", spec.pod_template,
              {.doc = "The pod of every rank, a PodTemplateSpec. The workload is the container "
-                     "named trainer, or the only one; with Torchrun and DeepSpeed its command is "
-                     "the script and its arguments. The API server checks it when the first pod "
-                     "is tried, and the job shows its answer. May change only while suspend is "
-                     "true before and after."});
+                     "named trainer, or the only one. With Torchrun and DeepSpeed its command is a "
+                     "script and its arguments ([train.py, ...], [python, train.py, ...] or "
+                     "[python, -m, train, ...]), which torchrun starts; any other command runs as "
+                     "it is, with the PET_* variables of torchrun, and must form a world of nodes "
+                     "x processesPerNode. The API server checks the template when the first pod "
+                     "is tried, and the job shows its answer. Can be changed only while the "
+                     "job is suspended."});
   v.defaulted("suspend", spec.suspend, false,
               {.doc = "true pauses the job: a checkpoint is committed, then its pods go. false "
                       "runs it, from the newest checkpoint if there is one."});
@@ -275,23 +226,7 @@ constexpr void fields(V& v, TrainingJobSpec& spec) {
                       "until somebody deletes the job.",
                .min = 0,
                .max = 10 * kYear});
-  v.rule({.rule = "(self.suspend && oldSelf.suspend) || self.nodes == oldSelf.nodes",
-          .message = "nodes may change only while suspend is true before and after",
-          .field = ".nodes"});
-  v.rule({.rule = "(self.suspend && oldSelf.suspend) || "
-                  "(has(self.processesPerNode) == has(oldSelf.processesPerNode) && "
-                  "(!has(self.processesPerNode) || "
-                  "self.processesPerNode == oldSelf.processesPerNode))",
-          .message = "processesPerNode may change only while suspend is true before and after",
-          .field = ".processesPerNode"});
-  v.rule({.rule = "(self.suspend && oldSelf.suspend) || self.template == oldSelf.template",
-          .message = "template may change only while suspend is true before and after",
-          .field = ".template"});
-  v.rule({.rule = "(self.suspend && oldSelf.suspend) || "
-                  "(has(self.checkpoint.uri) == has(oldSelf.checkpoint.uri) && "
-                  "(!has(self.checkpoint.uri) || self.checkpoint.uri == oldSelf.checkpoint.uri))",
-          .message = "checkpoint.uri may change only while suspend is true before and after",
-          .field = ".checkpoint.uri"});
+  rules_of_suspension(v);
 }
 
 }  // namespace amdahl::api

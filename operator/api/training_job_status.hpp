@@ -48,7 +48,9 @@ struct PendingStatus {
 template <class V>
 constexpr void fields(V& v, PendingStatus& pending) {
   v.optional("reason", pending.reason,
-             {.doc = "What the gang waits for, in one CamelCase word.", .length_max = kReasonMax});
+             {.doc = "What the gang waits for, or what looks wrong while it runs, in one CamelCase "
+                     "word.",
+              .length_max = kReasonMax});
   v.optional("message", pending.message,
              {.doc = "The same with its arithmetic: what is asked for, what is free, who is ahead.",
               .length_max = kMessageMax});

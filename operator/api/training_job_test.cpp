@@ -38,7 +38,8 @@ TEST_CASE("TrainingJob is written with every default and read back the same") {
   CHECK(written["spec"]["scheduling"].dump() ==
         R"({"admission":"Autoscaled","gang":"Volcano","networkTopology":)"
         R"({"highestTierAllowed":2,"mode":"soft"},"queue":"default"})");
-  CHECK(written["spec"]["deadlines"].dump() == R"({"active":"","queue":"","start":"30m"})");
+  CHECK(written["spec"]["deadlines"].dump() ==
+        R"({"active":"","queue":"","start":"30m","step":"15m"})");
   CHECK(written["spec"]["ttlAfterFinished"] == "24h");
   CHECK(written["spec"]["checkpoint"]["interval"] == "1m30s");
   const auto again = decode<Job>(written.dump());

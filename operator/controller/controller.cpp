@@ -4,6 +4,7 @@
 #include <boost/asio/post.hpp>
 #include <boost/asio/this_coro.hpp>
 #include <boost/asio/use_awaitable.hpp>
+#include <exception>
 
 #include "base/check.hpp"
 #include "base/deadline.hpp"
@@ -18,6 +19,16 @@ constexpr std::chrono::milliseconds kRequeueMin{1};  // a mistake must not becom
 constexpr std::size_t kWorkersMax = 256;
 constexpr std::size_t kKeysPerTurn = 16;
 constexpr double kFullPassJitter = 1.0;
+
+std::string words_of(const std::exception_ptr& thrown) {
+  try {
+    std::rethrow_exception(thrown);
+  } catch (const std::exception& error) {
+    return error.what();
+  } catch (...) {
+    return "of an unknown type";
+  }
+}
 
 }  // namespace
 
@@ -114,15 +125,30 @@ Task<void> Controller::process(ObjectKey key) {
                 {.field_manager = options_.field_manager, .epoch = epoch_});
   const Monotonic start = clock_.monotonic();
   metrics_.active.add(1);
-  const auto result = co_await with_deadline(
-      clock_, start + options_.reconcile_deadline,
-      reconciler_.reconcile(
-          key, {.writer = writer, .now = clock_.wall(), .caches_unproven = caches_unproven}),
-      fmt::format("reconcile {}", to_string(key)));
+  const auto result = co_await guarded(
+      key, {.writer = writer, .now = clock_.wall(), .caches_unproven = caches_unproven});
   metrics_.active.add(-1);
   const std::chrono::nanoseconds took = clock_.monotonic() - start;
   metrics_.seconds.observe(took);
   finish(key, result, took);
+}
+
+Task<Result<Outcome>> Controller::guarded(ObjectKey key, Reconcile context) {
+  std::exception_ptr thrown;
+  try {
+    co_return co_await with_deadline(clock_, clock_.monotonic() + options_.reconcile_deadline,
+                                     reconciler_.reconcile(key, context),
+                                     fmt::format("reconcile {}", to_string(key)));
+  } catch (...) {
+    thrown = std::current_exception();
+  }
+  if (is_cancellation(thrown)) std::rethrow_exception(thrown);
+  Error error{
+      .code = Errc::kTerminal,
+      .context = fmt::format("reconcile {}: exception: {}", to_string(key), words_of(thrown))};
+  metrics_.exceptions.increment();
+  reconciler_.on_exception(key, error);
+  co_return std::unexpected<Error>(std::move(error));
 }
 
 bool Controller::gate_allows(const ObjectKey& key, bool& caches_unproven) {

@@ -5,7 +5,8 @@
 //
 // Thread: one. Lifetime: sources, reconciler, client and registry outlive it; run() has returned
 // before it dies. Failure: run() returns Errc::kFenced when a write was refused because this
-// process may no longer lead; everything else is retried, logged and counted.
+// process may no longer lead; everything else is retried, logged and counted. A reconcile that
+// throws is a terminal error of its key.
 #pragma once
 
 #include <boost/asio/any_io_executor.hpp>
@@ -76,6 +77,7 @@ class Controller {
   void subscribe(Source& source, ChangeHandler handler);
   Task<void> work();
   Task<void> process(ObjectKey key);
+  Task<Result<Outcome>> guarded(ObjectKey key, Reconcile context);
   bool gate_allows(const ObjectKey& key, bool& caches_unproven);
   void finish(const ObjectKey& key, const Result<Outcome>& result, std::chrono::nanoseconds took);
   void succeeded(const ObjectKey& key, const Outcome& outcome);

@@ -58,6 +58,35 @@ TEST_CASE("Reconciles that never wait let the loop turn, however many are queued
   });
 }
 
+TEST_CASE("A reconcile that throws ends the work on its key and nothing else", "[A1]") {
+  Bench bench;
+  bench.reconciler.acts["bad"].throws = true;
+  bench.reconciler.acts["slow"] = {.takes = 1s, .throws = true};
+  bench.run([](Bench& b) -> Task<void> {
+    b.sync();
+    for (const char* name : {"bad", "slow", "good"}) b.jobs.add(key(name));
+    co_await b.clock.sleep_for(1h);
+    CHECK(b.reconciler.calls.size() == 3);  // no hot loop
+    const std::vector<std::string> told{
+        "bad: reconcile ns/bad: exception: a shape that was not foreseen",
+        "slow: reconcile ns/slow: exception: a shape that was not foreseen"};
+    CHECK(b.reconciler.exceptions == told);
+    const std::string scraped = b.registry.render();
+    CHECK(scraped.find("amdahl_reconcile_exceptions_total{controller=\"trainingjob\"} 2") !=
+          std::string::npos);
+    CHECK(scraped.find("amdahl_reconcile_active{controller=\"trainingjob\"} 0") !=
+          std::string::npos);
+    b.reconciler.acts["bad"] = {};
+    b.jobs.update(key("bad"));  // a change is a new chance
+    co_await b.clock.sleep_for(1s);
+    CHECK(b.reconciler.names().back() == "bad");
+    CHECK(b.reconciler.exceptions.size() == 2);
+    const std::size_t before = b.reconciler.calls.size();
+    co_await b.clock.sleep_for(17h);  // and so is the periodic pass
+    CHECK(b.reconciler.calls.size() >= before + 3);
+  });
+}
+
 TEST_CASE("A failed reconcile is tried again with growing pauses, and success forgets them",
           "[Q5][Q2]") {
   Bench bench;

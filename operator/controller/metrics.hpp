@@ -64,6 +64,9 @@ struct ReconcileMetrics {
         timeouts(registry.counter({"amdahl_reconcile_timeouts_total",
                                    "Reconciles cut off at their deadline.",
                                    {{"controller", controller}}})),
+        exceptions(registry.counter({"amdahl_reconcile_exceptions_total",
+                                     "Reconciles that threw; their objects are left alone.",
+                                     {{"controller", controller}}})),
         gate_waits(registry.counter({"amdahl_write_gate_waits_total",
                                      "Reconciles put off until a cache has seen our own writes.",
                                      {{"controller", controller}}})),
@@ -77,6 +80,7 @@ struct ReconcileMetrics {
   Histogram seconds;
   CounterFamily<Errc> errors;
   Counter timeouts;
+  Counter exceptions;
   Counter gate_waits;
   Counter gate_live_reads;
   Gauge active;

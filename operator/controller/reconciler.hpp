@@ -6,6 +6,8 @@
 //   kTerminal             nothing but a change of the spec can help: not tried again before that
 //   kCancelled, kFenced   stop; nothing is tried again by this process
 //   anything else         tried again with backoff, whatever the outcome asked for
+// An exception is a mistake of the Reconciler. It ends the work on its key, as kTerminal does, and
+// not the process: one object must not stop the work on all others. AMDAHL_CHECK still does.
 #pragma once
 
 #include <chrono>
@@ -36,6 +38,9 @@ class Reconciler {
  public:
   virtual ~Reconciler() = default;
   virtual Task<Result<Outcome>> reconcile(ObjectKey key, Reconcile context) = 0;
+  // A reconcile of this key threw. The controller has counted and logged it, and leaves the key
+  // alone as after kTerminal; this is for telling the object's user.
+  virtual void on_exception(const ObjectKey& /*key*/, const Error& /*error*/) {}
 };
 
 // The shape of every reconciler here: decide() is pure, apply() is the only writer.

@@ -21,6 +21,7 @@
 #include "base/check.hpp"
 #include "base/json_decode.hpp"
 #include "base/wire_decode.hpp"
+#include "operator/controller/readable_parts.hpp"
 #include "operator/controller/source.hpp"
 #include "operator/controller/store_index.hpp"
 #include "operator/kube/watcher.hpp"
@@ -57,6 +58,7 @@ class Store final : public kube::ObjectSink, public Source {
 
   // ObjectSink
   Result<std::string_view> decode(kube::RawObject object) override;
+  Result<std::string_view> decode_parts(kube::RawObject object) override;
   void begin_stage() override { staged_.clear(); }
   void stage() override;
   void publish(std::string_view version) override;
@@ -83,6 +85,7 @@ class Store final : public kube::ObjectSink, public Source {
   };
   using Table = boost::unordered_flat_set<Ptr, Hash, Same>;
 
+  Result<std::string_view> hold(std::shared_ptr<T> fresh);
   static bool identical(const T& a, const T& b) {
     return a.metadata.uid == b.metadata.uid && a.metadata.version == b.metadata.version;
   }
@@ -130,6 +133,19 @@ Result<std::string_view> Store<T>::decode(kube::RawObject object) {
   } else {
     TRY(read_wire(object.bytes, *fresh));
   }
+  return hold(std::move(fresh));
+}
+
+// Parts that cannot be read have their defaults.
+template <class T>
+Result<std::string_view> Store<T>::decode_parts(kube::RawObject object) {
+  auto fresh = std::make_shared<T>();
+  TRY(read_parts(reader_, object, *fresh));
+  return hold(std::move(fresh));
+}
+
+template <class T>
+Result<std::string_view> Store<T>::hold(std::shared_ptr<T> fresh) {
   if (fresh->metadata.name.empty() || fresh->metadata.version.empty())
     return fail(Errc::kCorrupt, "{} without a name or a resourceVersion", kind());
   decoded_ = std::move(fresh);

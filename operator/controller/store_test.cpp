@@ -218,5 +218,54 @@ TEST_CASE("An object without a name or a version is refused", "[L7]") {
   }
 }
 
+TEST_CASE("Store keeps what can be read of an object that cannot be read as a whole", "[A1]") {
+  const auto parts_of = [](const std::string& json) {
+    Store<kube::PodGroup> store;
+    std::string padded = json + std::string(kJsonPadding, ' ');
+    const kube::RawObject raw{.bytes = std::string_view(padded).substr(0, json.size())};
+    CHECK_FALSE(store.decode(raw));
+    if (!store.decode_parts(raw)) return std::shared_ptr<const kube::PodGroup>();
+    store.apply(EventKind::kAdded);
+    return store.find({.ns = "a", .name = "g"});
+  };
+  const std::string who = R"("name":"g","namespace":"a","uid":"u","resourceVersion":"5")";
+  const auto spec = parts_of(fmt::format(
+      R"({{"metadata":{{{},"labels":{{"k":"v"}}}},"spec":{{"minMember":3,"minResources":{{"cpu":"x"}}}},"status":{{"running":2}}}})",
+      who));
+  REQUIRE(spec);
+  CHECK(spec->spec == kube::PodGroupSpec{});  // all of a part, or nothing
+  CHECK(spec->status.running == 2);
+  CHECK(spec->metadata.labels.find("k") == "v");
+  const auto metadata =
+      parts_of(fmt::format(R"({{"spec":{{"minMember":3}},"metadata":{{{},"labels":5}}}})", who));
+  REQUIRE(metadata);
+  CHECK(metadata->metadata.uid == "u");
+  CHECK(metadata->metadata.version == "5");
+  CHECK(metadata->spec.members_min == 3);
+  CHECK_FALSE(parts_of(R"({"metadata":{"name":7}})"));
+  CHECK_FALSE(parts_of(R"({"metadata":{"name":"g"}})"));  // without a version
+  CHECK_FALSE(parts_of("{"));
+}
+
+// Go's protobuf takes any bytes as a string, so a tenant can store them in an annotation.
+TEST_CASE("Store keeps an object whose protobuf has text that is not UTF-8", "[A1]") {
+  const auto field = [](int number, const std::string& bytes) {
+    return std::string{static_cast<char>(number << 3 | 2), static_cast<char>(bytes.size())} + bytes;
+  };
+  const std::string metadata = field(1, "s") + field(3, "a") + field(5, "u") + field(6, "5") +
+                               field(12, field(1, "k") + field(2, "\xff"));
+  const std::string spec = field(2, field(3, "None"));
+  const std::string bytes = field(1, metadata) + spec;
+  Store<kube::Service> store;
+  const kube::RawObject raw{.bytes = bytes, .encoding = kube::Encoding::kProtobuf};
+  CHECK_FALSE(store.decode(raw));
+  REQUIRE(store.decode_parts(raw));
+  store.apply(EventKind::kAdded);
+  const auto found = store.find({.ns = "a", .name = "s"});
+  REQUIRE(found);
+  CHECK(found->metadata.annotations.empty());
+  CHECK(found->spec.cluster_ip == "None");
+}
+
 }  // namespace
 }  // namespace amdahl::controller

@@ -8,6 +8,7 @@
 #include <map>
 #include <optional>
 #include <set>
+#include <stdexcept>
 #include <string>
 #include <vector>
 
@@ -25,6 +26,7 @@ class Scripted final : public Reconciler {
     std::optional<Errc> error{};
     std::optional<std::chrono::nanoseconds> requeue_after{};
     std::chrono::nanoseconds takes{0};
+    bool throws = false;
   };
   struct Call {
     std::string name{};
@@ -46,8 +48,12 @@ class Scripted final : public Reconciler {
       ++cancelled;
       co_return fail(Errc::kCancelled, "cut off");
     }
+    if (act.throws) throw std::runtime_error("a shape that was not foreseen");
     if (act.error) co_return fail(*act.error, "as the test wants it");
     co_return Outcome{.requeue_after = act.requeue_after};
+  }
+  void on_exception(const ObjectKey& object, const Error& error) override {
+    exceptions.push_back(object.name + ": " + error.context);
   }
   std::vector<std::string> names() const {
     std::vector<std::string> all;
@@ -57,6 +63,7 @@ class Scripted final : public Reconciler {
 
   std::map<std::string, Act> acts;
   std::vector<Call> calls;
+  std::vector<std::string> exceptions;
   std::set<std::string> running;
   std::size_t active_most = 0;
   bool overlap = false;

@@ -204,6 +204,11 @@ Task<Result<bool>> Writer::remove_finalizer(kube::Resource resource, kube::Objec
   Json operations = Json::array({{{"op", "test"}, {"path", "/metadata/uid"}, {"value", seen.uid}},
                                  {{"op", "test"}, {"path", path}, {"value", finalizer}},
                                  {{"op", "remove"}, {"path", path}}});
+  // The object goes with its last finalizer: the server need not work out who owns which field.
+  if (seen.deleted && seen.finalizers.size() == 1)
+    operations.push_back({{"op", "add"},
+                          {"path", "/metadata/managedFields"},
+                          {"value", Json::array({Json::object()})}});
   auto removed = co_await patch_finalizers(std::move(resource), seen.key(), std::move(operations));
   if (!removed && removed.error().code == Errc::kNotFound) co_return false;
   co_return removed;

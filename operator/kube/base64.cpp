@@ -38,4 +38,21 @@ std::optional<std::string> base64_decode(std::string_view text) {
   return bytes;
 }
 
+std::string base64url_encode(std::string_view bytes) {
+  std::string text = base64_encode(bytes);
+  text.erase(text.find_last_not_of('=') + 1);
+  std::ranges::replace(text, '+', '-');
+  std::ranges::replace(text, '/', '_');
+  return text;
+}
+
+std::optional<std::string> base64url_decode(std::string_view text) {
+  if (text.find_first_of("+/= \n\r\t") != std::string_view::npos) return std::nullopt;
+  std::string plain(text);
+  std::ranges::replace(plain, '-', '+');
+  std::ranges::replace(plain, '_', '/');
+  while (plain.size() % 4 != 0) plain += '=';
+  return base64_decode(plain);
+}
+
 }  // namespace amdahl::kube

@@ -1,4 +1,4 @@
-// Base64 as kubeconfig files and Basic authentication use it (OpenSSL underneath).
+// Base64 as kubeconfig files, Basic authentication and tokens use it (OpenSSL underneath).
 //
 // Pure. Failure: no value; the input is never quoted, it may be a key.
 #pragma once
@@ -12,5 +12,9 @@ namespace amdahl::kube {
 std::string base64_encode(std::string_view bytes);
 // White space anywhere is ignored, as line-wrapped data has it. Padding is required.
 std::optional<std::string> base64_decode(std::string_view text);
+
+// With the alphabet of URLs and without padding, as in JSON Web Tokens. Nothing else is allowed.
+std::string base64url_encode(std::string_view bytes);
+std::optional<std::string> base64url_decode(std::string_view text);
 
 }  // namespace amdahl::kube

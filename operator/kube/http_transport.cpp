@@ -1,11 +1,11 @@
 #include "operator/kube/http_transport.hpp"
 
 #include <algorithm>
-#include <boost/asio/ip/address.hpp>
 
 #include "base/check.hpp"
 #include "base/deadline.hpp"
 #include "base/inflate.hpp"
+#include "base/loopback.hpp"
 #include "base/rules.hpp"
 #include "operator/kube/credentials.hpp"
 #include "operator/kube/http_body_stream.hpp"
@@ -21,12 +21,6 @@ constexpr std::size_t kWarningBytesMax = 512;
 // "get pods research/llama-0"
 std::string describe(const Request& request) {
   return fmt::format("{} {}", name(request.verb), request.subject);
-}
-
-bool is_loopback(const std::string& host) {
-  boost::system::error_code error;
-  const auto address = boost::asio::ip::make_address(host, error);
-  return error ? host == "localhost" : address.is_loopback();
 }
 
 // A control character would end the header and begin another. The value may be a secret, so only
@@ -175,7 +169,7 @@ Task<Result<std::string>> HttpTransport::wire_of(const Request& request, Monoton
   for (const Header& header : request.headers) CO_TRY(append_header(wire, header));
   if (options_.credentials != nullptr) {
     CO_TRY(const auto headers, co_await options_.credentials->headers(deadline));
-    if (!headers.empty() && !options_.server.tls() && !is_loopback(options_.server.host))
+    if (!headers.empty() && !options_.server.tls() && !is_loopback_host(options_.server.host))
       co_return fail(Errc::kInvalid, "credentials are not sent over plain http to {}",
                      options_.server.host);
     for (const Header& header : headers) CO_TRY(append_header(wire, header));

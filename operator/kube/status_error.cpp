@@ -6,6 +6,7 @@
 
 #include "base/json_decode.hpp"
 #include "base/redact.hpp"
+#include "base/status_errc.hpp"
 #include "base/wire_decode.hpp"
 #include "operator/kube/client.hpp"
 #include "operator/kube/types_meta.hpp"
@@ -108,9 +109,20 @@ std::optional<std::chrono::milliseconds> retry_after(const Response& response,
   return std::nullopt;
 }
 
+// Kubernetes calls the whole object "<nil>" and prints a placeholder for its value.
+std::string without_placeholders(std::string text) {
+  static constexpr std::array<std::string_view, 4> kPlaceholders = {
+      "<nil>: Invalid value: null: ", "<nil>: Invalid value: \"null\": ",
+      "<nil>: Invalid value: \"object\": ", "<nil>: Invalid value: \"\": "};
+  for (const std::string_view one : kPlaceholders)
+    for (std::size_t at = text.find(one); at != std::string::npos; at = text.find(one, at))
+      text.erase(at, one.size());
+  return text;
+}
+
 std::string message_of(const Response& response, const std::optional<Status>& status) {
   if (status && !status->message.empty())
-    return redact(one_line(status->message, kMessageBytesMax));
+    return redact(without_placeholders(one_line(status->message, kMessageBytesMax)));
   if (status) return one_line(status->reason, kMessageBytesMax);
   if (response.status >= 300 && response.status < 400)
     return "redirected elsewhere; is this address a Kubernetes API server?";
@@ -123,28 +135,8 @@ std::string message_of(const Response& response, const std::optional<Status>& st
 
 Errc errc_from_status(int code, std::string_view reason, bool version_too_large) {
   if (version_too_large || reason == "Expired" || reason == "Gone") return Errc::kGone;
-  switch (code) {
-    case 401:
-      return Errc::kUnauthorized;
-    case 403:
-      return Errc::kForbidden;
-    case 404:
-      return Errc::kNotFound;
-    case 408:
-      return Errc::kTimeout;
-    case 409:
-      return reason == "AlreadyExists" ? Errc::kAlreadyExists : Errc::kConflict;
-    case 410:
-      return Errc::kGone;
-    case 413:
-      return Errc::kTooLarge;
-    case 429:
-      return Errc::kThrottled;
-    case 504:
-      return Errc::kTimeout;
-    default:
-      return code >= 500 ? Errc::kUnavailable : Errc::kInvalid;
-  }
+  if (code == 409 && reason == "AlreadyExists") return Errc::kAlreadyExists;
+  return errc_of_status(code);
 }
 
 Error error_from_status(const Request& request, const Response& response) {

@@ -75,6 +75,18 @@ TEST_CASE("An error names verb, kind, object, the server's words and its reason"
         std::string::npos);
 }
 
+TEST_CASE("An error about the whole object shows no placeholder for its value") {
+  const auto words = [](const std::string& message) {
+    return error_of(422, status_body("Invalid", message)).context;
+  };
+  CHECK(words(R"(T "x" is invalid: [spec.nodes: Required value, <nil>: Invalid value: null: some )"
+              R"(validation rules were not checked, <nil>: Invalid value: "object": too long])") ==
+        "create pods research/llama-0: T \"x\" is invalid: [spec.nodes: Required value, some "
+        "validation rules were not checked, too long] (HTTP 422 Invalid)");
+  CHECK(words("spec.x: Invalid value: null: no").find("spec.x: Invalid value: null: no") !=
+        std::string::npos);
+}
+
 TEST_CASE("A Status in protobuf is read, too", "[C9]") {
   // "k8s\0", Unknown{TypeMeta{"v1", "Status"}, raw: Status{message: "gone", reason: "Expired"}}
   const std::string raw = std::string("\x1a\x04gone") +

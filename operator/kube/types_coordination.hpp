@@ -66,7 +66,8 @@ struct Event {
   ObjectReference regarding = {};
   std::optional<ObjectReference> related = {};
   std::string note = {};
-  std::string type = {};  // "Normal" or "Warning"
+  std::string type = {};                   // "Normal" or "Warning"
+  std::optional<WallTime> last_seen = {};  // of events that were written by the core group's API
   bool operator==(const Event&) const = default;
   static const Resource& resource() { return kEvents; }
 };
@@ -83,6 +84,7 @@ constexpr void fields(V& v, Event& event) {
   v.optional("related", event.related, {.wire = 9});
   v.optional("note", event.note, {.wire = 10});
   v.optional("type", event.type, {.wire = 11});
+  v.optional("deprecatedLastTimestamp", event.last_seen, {.wire = 14});
 }
 
 }  // namespace amdahl::kube

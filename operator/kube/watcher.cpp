@@ -26,12 +26,6 @@ Encoding encoding_of(const Response& head) {
              : Encoding::kJson;
 }
 
-// "watch pods in research", as the requests themselves are named.
-std::string described(const WatcherOptions& options) {
-  return fmt::format("watch {}{}{}", options.resource.plural, options.ns.empty() ? "" : " in ",
-                     options.ns);
-}
-
 struct Partial {
   ObjectMeta metadata;
 };
@@ -49,7 +43,7 @@ bool is_version_too_large(const Status& status) {
 template <class T>
 Result<T> decode_any(const WatchFrame& frame) {
   return frame.encoding == Encoding::kProtobuf ? decode_wire<T>(frame.object)
-                                               : decode<T>(frame.object);
+                                               : amdahl::decode<T>(frame.object);
 }
 
 }  // namespace
@@ -61,6 +55,12 @@ Watcher::Watcher(Client& client, Rng rng, WatcherOptions options, ObjectSink& si
       options_(std::move(options)),
       sink_(sink),
       state_(first_state()) {}
+
+// "watch pods in research", as the requests themselves are named.
+std::string Watcher::described() const {
+  return fmt::format("watch {}{}{}", options_.resource.plural, options_.ns.empty() ? "" : " in ",
+                     options_.ns);
+}
 
 Task<void> Watcher::run() {
   last_audit_ = last_heard_ = clock_.monotonic();
@@ -148,8 +148,7 @@ Watcher::Round Watcher::list_round() {
     if (!response) co_return failed(response.error());
     last_heard_ = clock_.monotonic();
     const auto page = read_list_page(*response, [this](RawObject item) -> Result<void> {
-      TRY(sink_.decode(item));
-      sink_.stage();
+      if (decode(item)) sink_.stage();
       return {};
     });
     if (!page) {
@@ -207,8 +206,9 @@ bool Watcher::on_frame(std::string_view frame, Encoding encoding) {
 }
 
 bool Watcher::on_object(const WatchFrame& frame) {
-  const auto version = sink_.decode({.bytes = frame.object, .encoding = frame.encoding});
-  if (!version) return undecodable(version.error());
+  const auto version = decode({.bytes = frame.object, .encoding = frame.encoding});
+  // A new list heals an event that was garbled on its way, or goes on without the object.
+  if (!version) return is_listing() || undecodable(version.error());
   ++counts_.events;
   const auto kind = frame.kind == FrameKind::kAdded      ? EventKind::kAdded
                     : frame.kind == FrameKind::kModified ? EventKind::kModified
@@ -228,14 +228,13 @@ bool Watcher::on_error_event(const WatchFrame& frame) {
   const auto status = decode_any<Status>(frame);
   if (!status) return undecodable(status.error());
   const Errc code = errc_from_status(status->code, status->reason, is_version_too_large(*status));
-  report({.code = code, .context = fmt::format("{}: {}", described(options_), status->message)});
+  report({.code = code, .context = fmt::format("{}: {}", described(), status->message)});
   return feed(ErrorEvent{.code = code});
 }
 
 bool Watcher::undecodable(const Error& error) {
   ++counts_.undecodable;
-  report(
-      {.code = error.code, .context = fmt::format("{}: {}", described(options_), error.context)});
+  report({.code = error.code, .context = fmt::format("{}: {}", described(), error.context)});
   return feed(Undecodable{});
 }
 

@@ -3,12 +3,14 @@
 // The rules are in watch_step.hpp; this is the loop that has the socket and the clock. Thread: one.
 // Lifetime: outlives run(); client and sink outlive the watcher. Failure: none that ends it; each
 // problem goes to WatcherOptions::on_problem and is retried with backoff. Ends only by
-// cancellation.
+// cancellation. An object that cannot be read keeps no other object from being seen: the sink gets
+// what can be read of it, and a list goes on without an object of which nothing can be read.
 #pragma once
 
 #include <chrono>
 #include <cstdint>
 #include <functional>
+#include <optional>
 #include <string>
 #include <string_view>
 
@@ -30,6 +32,8 @@ class ObjectSink {
   virtual ~ObjectSink() = default;
   // Reads an object and holds it until the next call; the view is its resourceVersion.
   virtual Result<std::string_view> decode(RawObject object) = 0;
+  // The same for an object that decode() refused: at least its identity. By default nothing.
+  virtual Result<std::string_view> decode_parts(RawObject object);
   virtual void begin_stage() = 0;                      // a list begins: empty the private set
   virtual void stage() = 0;                            // what was decoded joins the private set
   virtual void publish(std::string_view version) = 0;  // the private set replaces everything
@@ -51,7 +55,8 @@ struct WatcherCounts {
   std::uint64_t opened = 0;
   std::uint64_t lists = 0;
   std::uint64_t events = 0;
-  std::uint64_t undecodable = 0;
+  std::uint64_t undecodable = 0;  // events that led to a new list
+  std::uint64_t unreadable = 0;   // objects of which a part, or everything, was left out
   std::uint64_t rewinds = 0;
 };
 
@@ -77,12 +82,16 @@ class Watcher {
   // True: go on reading this stream. False: the round is over and delay_ is set.
   bool on_frame(std::string_view frame, Encoding encoding);
   bool on_object(const WatchFrame& frame);
+  Result<std::string_view> decode(RawObject object);
+  bool is_listing() const { return !std::holds_alternative<Watching>(state_.phase); }
+  void unreadable(RawObject object, const Error& error);
   bool on_bookmark(const WatchFrame& frame);
   bool on_error_event(const WatchFrame& frame);
   bool undecodable(const Error& error);
   bool feed(const WatchInput& input);
   void broke(const Error& error);
   void report(const Error& error);
+  std::string described() const;
 
   Client& client_;
   Clock& clock_;
@@ -94,6 +103,7 @@ class Watcher {
   std::chrono::milliseconds delay_{0};
   Monotonic last_heard_{};
   Monotonic last_audit_{};
+  std::optional<Monotonic> last_unreadable_;  // when one was reported
   bool broke_ = false;  // the last stream ended badly, and no audit has passed since
 };
 

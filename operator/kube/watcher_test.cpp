@@ -209,6 +209,30 @@ TEST_CASE("Watcher does not skip what it cannot read: it lists again and counts"
   }
 }
 
+// An object of which nothing can be read is no reason to see none.
+TEST_CASE("Watcher lists the others when an object of a list cannot be read", "[L7][A1]") {
+  const std::string poison = "{\"type\":\"ADDED\",\"object\":{\"metadata\":{\"name\":7}}}\n";
+  World streamed;
+  streamed.wire.answers = {{.chunks = {event("ADDED", "p1", "7"), poison, event("ADDED", "p2", "8"),
+                                       bookmark("10", true), event("ADDED", "p3", "11")},
+                            .silent = true}};
+  streamed.run(5s);
+  CHECK(streamed.sink.notes == std::vector<std::string>{"publish 10 [p1 p2]", "added p3@11"});
+  World paged;
+  paged.wire.answers = {
+      {.error = Error{.code = Errc::kInvalid, .context = "sendInitialEvents is forbidden"}},
+      {.chunks = {R"({"metadata":{"resourceVersion":"40"},"items":[{"metadata":{"name":7}},
+                      {"metadata":{"name":"p1","resourceVersion":"3"}}]})"}},
+      {.silent = true}};
+  paged.run(5s);
+  CHECK(paged.sink.notes == std::vector<std::string>{"publish 40 [p1]"});
+  for (const World* world : {&streamed, &paged}) {
+    CHECK(world->watcher.counts().unreadable == 1);
+    CHECK(world->watcher.counts().lists == (world == &paged ? 2 : 1));
+    CHECK(world->problems.back().context.find("cannot be read") != std::string::npos);
+  }
+}
+
 TEST_CASE(
     "Watcher gives up a silent connection after the server's own time limit and a little more",
     "[L8]") {
