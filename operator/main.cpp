@@ -5,6 +5,7 @@
 #include <cstdio>
 #include <cstdlib>
 
+#include "base/descriptor_limit.hpp"
 #include "base/task_group.hpp"
 #include "operator/controller/signals.hpp"
 #include "operator/kube/session.hpp"
@@ -44,6 +45,9 @@ Result<void> start(const OperatorSettings& settings) {
   Rng rng(static_cast<std::uint64_t>(clock.wall().time_since_epoch().count()) ^
           static_cast<std::uint64_t>(::getpid()));
   const Log log(clock, fd_log_sink(STDERR_FILENO));
+  const std::size_t descriptors = raise_descriptor_limit();
+  log.info("connections are limited",
+           {{"descriptors", descriptors}, {"reporters_max", reporters_max(descriptors)}});
   const kube::Environment environment = kube::process_environment();
   TRY(const kube::Config config,
       kube::load_config({.kubeconfig = settings.kubeconfig, .context = settings.context},

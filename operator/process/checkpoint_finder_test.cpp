@@ -28,7 +28,10 @@ void save(MemoryStore& store, std::initializer_list<std::int64_t> steps) {
 }
 
 Result<CheckpointFinding> find(MemoryStore& store, bool may_be_empty = true) {
-  return find_checkpoint(store, {.job_uid = kWho.job_uid, .may_be_empty = may_be_empty}, {});
+  const RealClock clock;
+  checkpoint::ReadBudget budget(clock, kLookBytesMax);
+  return find_checkpoint(store, {.job_uid = kWho.job_uid, .may_be_empty = may_be_empty}, budget,
+                         {});
 }
 
 // The first object of that kind and step.
@@ -161,12 +164,34 @@ TEST_CASE("How often to save is what the engine would say") {
   }
 }
 
-TEST_CASE("find_checkpoint: a prefix of another job is not read") {
-  MemoryStore store;
-  save(store, {60});
-  const auto found = find_checkpoint(store, {.job_uid = "another"}, {});
-  REQUIRE_FALSE(found);
-  CHECK(found.error().code == Errc::kForbidden);
+TEST_CASE("find_checkpoint: a prefix of another job is not read", "[A3][D4]") {
+  struct Row {
+    std::string_view owner;
+    std::string_view words;
+  };
+  const Row rows[] = {
+      {"research/llama", "TrainingJob research/llama"},
+      {"research/second",
+       "an earlier TrainingJob with the name research/second, which was deleted"},
+      {"secret/plan", "another job"},
+      {"researchers/x", "another job"},
+      {"research/<b>\\n", "another job"},
+      {"", "another job"},
+  };
+  for (const Row& row : rows) {
+    CAPTURE(row.owner);
+    MemoryStore store;
+    save(store, {60});
+    store.replace("owner.jsonl", checkpoint::write_owner(
+                                     {.job_uid = "uid-of-another", .job = std::string(row.owner)}));
+    const RealClock clock;
+    checkpoint::ReadBudget budget(clock, kLookBytesMax);
+    const auto found =
+        find_checkpoint(store, {.job_uid = kWho.job_uid, .job = "research/second"}, budget, {});
+    REQUIRE(found);
+    CHECK_FALSE(found->newest);
+    CHECK(found->taken_by == row.words);
+  }
 }
 
 }  // namespace

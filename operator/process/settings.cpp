@@ -3,8 +3,16 @@
 #include <CLI/CLI.hpp>
 #include <charconv>
 
+#include "base/loopback.hpp"
+
 namespace amdahl {
 namespace {
+
+// Shorter than the 15, 10 and 2 seconds that are usual: while nobody leads, nobody takes reports,
+// and ranks shall not be silent for more than 15 seconds.
+constexpr controller::LeaseTimings kLeaseTimings{.lease = std::chrono::seconds{5},
+                                                 .renew = std::chrono::seconds{4},
+                                                 .retry = std::chrono::seconds{1}};
 
 constexpr const char* kFooter =
     "Examples:\n"
@@ -26,17 +34,29 @@ void add_cluster_flags(CLI::App& app, OperatorSettings& settings) {
   app.add_option("--lease-namespace", settings.lease_namespace, "default: its own namespace")
       ->type_name("NAME");
   app.add_option("--lease-name", settings.lease_name)->type_name("NAME")->capture_default_str();
+  app.add_option("--pod", settings.pod,
+                 "its own pod: labelled amdahl.dev/leader=true while it leads, for the Service "
+                 "that pods report to")
+      ->type_name("NAMESPACE/NAME");
 }
 
 void add_address_flags(CLI::App& app, OperatorSettings& settings) {
   app.add_option("--probe-address", settings.probe_address, "/livez, /readyz and /metrics")
       ->type_name("HOST:PORT")
       ->capture_default_str();
+  app.add_option("--metrics-address", settings.metrics_address,
+                 "serve /metrics here instead, with TLS if there is a --report-cert")
+      ->type_name("HOST:PORT");
+  app.add_flag("!--no-metrics-auth", settings.guard_metrics,
+               "let everybody read metrics; otherwise, except on loopback, readers show a token "
+               "of an account that may get /metrics");
   app.add_option("--report-address", settings.report_address, "where pods report to")
       ->type_name("HOST:PORT")
       ->capture_default_str();
   app.add_option("--report-url", settings.report_url, "how pods reach that, without a path")
       ->type_name("URL");
+  app.add_flag("--allow-plain-reports", settings.allow_plain_reports,
+               "let pods send their tokens over plain HTTP: everybody on the way can read them");
   CLI::Option* certificate =
       app.add_option("--report-cert", settings.report_certificate, "PEM: serve it with TLS")
           ->type_name("FILE");
@@ -66,11 +86,58 @@ Result<HttpServerOptions> listener(std::string_view flag, const std::string& add
   if (colon == std::string::npos || colon == 0)
     return fail(Errc::kInvalid, "{} {}: expected HOST:PORT", flag, address);
   http.address = address.substr(0, colon);
+  if (http.address.starts_with('[') && http.address.ends_with(']'))
+    http.address = http.address.substr(1, http.address.size() - 2);
   const char* const end = address.data() + address.size();
   const auto [rest, error] = std::from_chars(address.data() + colon + 1, end, http.port);
   if (error != std::errc{} || rest != end)
     return fail(Errc::kInvalid, "{} {}: the port is a number from 0 to 65535", flag, address);
   return http;
+}
+
+// The host of a URL whose scheme is known.
+std::string_view host_of(std::string_view url) {
+  url.remove_prefix(url.find("://") + 3);
+  url = url.substr(0, url.find('/'));
+  if (const std::size_t user = url.rfind('@'); user != std::string_view::npos)
+    url.remove_prefix(user + 1);
+  if (url.starts_with('[')) return url.substr(0, url.find(']') + 1);
+  return url.substr(0, url.find(':'));
+}
+
+// Reports carry the token of their pod.
+Result<void> check_plain(const OperatorSettings& settings, const OperatorOptions& options) {
+  if (settings.allow_plain_reports) return {};
+  constexpr std::string_view kNext =
+      "pass --report-cert and --report-key, and a URL with https, "
+      "or --allow-plain-reports if the network is trusted";
+  if (options.report_url.starts_with("http://") && !is_loopback_host(host_of(options.report_url)))
+    return fail(Errc::kInvalid, "--report-url {}: pods would send their tokens unencrypted; {}",
+                settings.report_url, kNext);
+  if (options.report_url.empty() && !options.report.tls &&
+      !is_loopback_host(options.report.address))
+    return fail(Errc::kInvalid, "--report-address {}: pods would send their tokens unencrypted; {}",
+                settings.report_address, kNext);
+  return {};
+}
+
+Result<kube::ObjectKey> pod_key(const std::string& text) {
+  if (text.empty()) return kube::ObjectKey{};
+  const std::size_t slash = text.find('/');
+  if (slash == 0 || slash == std::string::npos || slash + 1 == text.size())
+    return fail(Errc::kInvalid, "--pod {}: expected NAMESPACE/NAME", text);
+  return kube::ObjectKey{.ns = text.substr(0, slash), .name = text.substr(slash + 1)};
+}
+
+Result<void> add_metrics(const OperatorSettings& settings, OperatorOptions& options) {
+  std::string_view address = options.status.probes.address;
+  if (!settings.metrics_address.empty()) {
+    TRY(options.status.metrics, listener("--metrics-address", settings.metrics_address));
+    options.status.metrics->tls = options.report.tls;
+    address = options.status.metrics->address;
+  }
+  options.guard_metrics = settings.guard_metrics && !is_loopback_host(address);
+  return {};
 }
 
 }  // namespace
@@ -110,10 +177,15 @@ Result<OperatorOptions> operator_options(const OperatorSettings& settings, std::
       !options.report_url.starts_with("https://"))
     return fail(Errc::kInvalid, "--report-url {}: expected http:// or https://",
                 settings.report_url);
+  TRY(check_plain(settings, options));
+  TRY(add_metrics(settings, options));
+  TRY(options.pod, pod_key(settings.pod));
   if (!settings.elect) return options;
   if (!settings.lease_namespace.empty()) ns = settings.lease_namespace;
-  options.election = controller::LeaderElectionOptions{
-      .lease = {.ns = std::move(ns), .name = settings.lease_name}, .identity = std::move(identity)};
+  options.election =
+      controller::LeaderElectionOptions{.lease = {.ns = std::move(ns), .name = settings.lease_name},
+                                        .identity = std::move(identity),
+                                        .timings = kLeaseTimings};
   TRY(controller::validate(*options.election));
   return options;
 }

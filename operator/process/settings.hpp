@@ -21,9 +21,13 @@ struct OperatorSettings {
   std::string lease_name = "amdahl-operator";
   std::string probe_address = "127.0.0.1:8081";
   std::string report_address = "127.0.0.1:8082";
+  std::string metrics_address = {};  // empty: that of the probes
+  bool guard_metrics = true;         // off loopback
   std::string report_url = {};
+  bool allow_plain_reports = false;
   std::string report_certificate = {};  // with report_key: TLS
   std::string report_key = {};
+  std::string pod = {};  // "NAMESPACE/NAME"
   training::PodOptions pods = {};
 };
 

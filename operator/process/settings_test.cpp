@@ -62,5 +62,60 @@ TEST_CASE("amdahl-operator: what is wrong is told with its flag") {
   }
 }
 
+Result<OperatorOptions> options_of(std::vector<const char*> words) {
+  const Reading reading = read(std::move(words));
+  INFO(reading.error);
+  REQUIRE(reading.settings);
+  return operator_options(*reading.settings, "x", "y");
+}
+
+TEST_CASE("amdahl-operator: tokens of pods do not travel in the clear unless a flag says so",
+          "[A10]") {
+  for (const char* url : {"http://127.0.0.1:8082", "http://localhost:1", "http://[::1]:8082",
+                          "https://amdahl-operator.amdahl-system:8443"})
+    CHECK(options_of({"--report-url", url}));
+  for (const char* url :
+       {"http://amdahl-operator.amdahl-system:8443", "http://127.evil.com", "http://10.0.0.1:80/",
+        "http://localhost.evil.com:1", "http://localhost@evil.com:1", "http://[fd00::1]:80"}) {
+    CAPTURE(url);
+    const auto refused = options_of({"--report-url", url});
+    REQUIRE_FALSE(refused);
+    CHECK(refused.error().context.find("--allow-plain-reports") != std::string::npos);
+    CHECK(options_of({"--report-url", url, "--allow-plain-reports"}));
+  }
+  CHECK_FALSE(options_of({"--report-address", "0.0.0.0:8082"}));
+  CHECK(options_of({"--report-address", "0.0.0.0:8082", "--allow-plain-reports"}));
+  CHECK(
+      options_of({"--report-address", "0.0.0.0:8443", "--report-cert", "c", "--report-key", "k"}));
+}
+
+TEST_CASE("amdahl-operator: metrics are guarded off loopback unless a flag says so", "[A10]") {
+  CHECK_FALSE(options_of({})->guard_metrics);
+  CHECK_FALSE(options_of({"--probe-address", "[::1]:8081"})->guard_metrics);
+  CHECK(options_of({"--probe-address", "0.0.0.0:8081"})->guard_metrics);
+  CHECK_FALSE(options_of({"--probe-address", "0.0.0.0:8081", "--no-metrics-auth"})->guard_metrics);
+  // Metrics elsewhere, probes for the kubelet.
+  const auto apart =
+      options_of({"--probe-address", "0.0.0.0:8081", "--metrics-address", "127.0.0.1:9090"});
+  REQUIRE(apart);
+  CHECK_FALSE(apart->guard_metrics);
+  REQUIRE(apart->status.metrics);
+  CHECK(apart->status.metrics->port == 9090);
+  CHECK(options_of({"--metrics-address", "0.0.0.0:9090"})->guard_metrics);
+}
+
+TEST_CASE("amdahl-operator: its own pod", "[B5]") {
+  CHECK(options_of({"--pod", "amdahl-system/amdahl-operator-x7k2p"})->pod ==
+        kube::ObjectKey{.ns = "amdahl-system", .name = "amdahl-operator-x7k2p"});
+  for (const char* wrong : {"name", "/name", "ns/"}) CHECK_FALSE(options_of({"--pod", wrong}));
+}
+
+TEST_CASE("Reports leave descriptors to the API client and the lease", "[A6]") {
+  CHECK(reporters_max(1'048'576) == report::kReportersMax);
+  CHECK(reporters_max(4'096) == 4'096 - kDescriptorReserve);
+  CHECK(reporters_max(1'024) == 512);
+  CHECK(reporters_max(256) == 128);
+}
+
 }  // namespace
 }  // namespace amdahl

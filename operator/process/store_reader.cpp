@@ -35,6 +35,7 @@ StoreReader::StoreReader(boost::asio::any_io_executor executor, Clock& clock, Rn
       clock_(clock),
       rng_(rng),
       options_(std::move(options)),
+      budget_(clock_, kLooksBytesMax),
       threads_(training::kLookersMax) {}
 
 StoreReader::~StoreReader() {
@@ -43,17 +44,22 @@ StoreReader::~StoreReader() {
 
 Result<training::CheckpointFinding> StoreReader::read_store(const training::CheckpointAsk& ask,
                                                             Rng rng, Monotonic deadline,
-                                                            std::stop_token stop) const {
+                                                            std::stop_token stop) {
   const bool file = ask.uri.starts_with(kFile);
-  if (file && !options_.local_files)
-    return fail(Errc::kInvalid, "{} is a folder of the pods, which the operator does not see",
+  if (!reads(ask.uri))
+    return fail(Errc::kInvalid, "{} is a folder of the pods, which the operator cannot read",
                 ask.uri);
   TRY(auto opened, checkpoint::open_store(
                        ask.uri, {.clock = clock_, .rng = rng, .variable = options_.variable}));
   const std::string keys = options_.variable ? options_.variable(kTrustedKeys) : "";
   TRY(const auto store, checkpoint::trusting(std::move(opened), keys, ask.job_uid));
-  return find_checkpoint(*store, {.job_uid = ask.job_uid, .may_be_empty = !file},
-                         {.deadline = deadline, .stop = std::move(stop)});
+  checkpoint::ReadBudget budget(clock_, kLookBytesMax, &budget_);
+  return find_checkpoint(*store, {.job_uid = ask.job_uid, .job = ask.job, .may_be_empty = !file},
+                         budget, {.deadline = deadline, .stop = std::move(stop)});
+}
+
+bool StoreReader::reads(std::string_view uri) const {
+  return options_.local_files || !uri.starts_with(kFile);
 }
 
 Task<Result<training::CheckpointFinding>> StoreReader::read(training::CheckpointAsk ask,

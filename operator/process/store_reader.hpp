@@ -13,6 +13,7 @@
 #include <string_view>
 
 #include "base/rng.hpp"
+#include "checkpoint/engine/read_budget.hpp"
 #include "operator/training/checkpoint_reader.hpp"
 
 namespace amdahl {
@@ -33,16 +34,18 @@ class StoreReader final : public training::CheckpointReader {
 
   Task<Result<training::CheckpointFinding>> read(training::CheckpointAsk ask,
                                                  Monotonic deadline) override;
+  bool reads(std::string_view uri) const override;
 
  private:
   struct Reading;
   Result<training::CheckpointFinding> read_store(const training::CheckpointAsk& ask, Rng rng,
-                                                 Monotonic deadline, std::stop_token stop) const;
+                                                 Monotonic deadline, std::stop_token stop);
 
   boost::asio::any_io_executor executor_;
   Clock& clock_;
   Rng rng_;
   StoreReaderOptions options_;
+  checkpoint::ReadBudget budget_;  // of all looks together
   boost::asio::thread_pool threads_;
 };
 

@@ -1,11 +1,15 @@
 #include "operator/report/endpoint.hpp"
 
+#include <fmt/format.h>
+
+#include <algorithm>
 #include <nlohmann/json.hpp>
 #include <utility>
 
 #include "base/json_decode.hpp"
 #include "base/json_encode.hpp"
 #include "base/validate.hpp"
+#include "operator/api/report_lists.hpp"
 
 namespace amdahl::report {
 namespace {
@@ -15,10 +19,18 @@ using api::kReportPath;
 constexpr std::string_view kScheme = "Bearer ";
 constexpr std::size_t kTokenBytesMax = 16'384;
 
-HttpServerOptions limited(HttpServerOptions options) {
+HttpServerOptions limited(HttpServerOptions options, std::size_t connections_max) {
   options.limits.body_bytes_max = kKubeflowBytesMax;
-  options.limits.connections_max = kReportersMax;
+  options.limits.connections_max = connections_max;
+  options.limits.strangers_per_peer_max = std::min(kStrangersOfAPeerMax, connections_max);
+  options.limits.stranger_time = kStrangerTime;
+  options.limits.connections_per_owner_max = kConnectionsOfAPodMax;
   return options;
+}
+
+// "10.0.0.7:40312" and "[fd00::7]:40312" without the port.
+std::string address_of(std::string_view peer) {
+  return std::string(peer.substr(0, peer.rfind(':')));
 }
 
 int status_of(Errc code) {
@@ -34,17 +46,24 @@ int status_of(Errc code) {
     case Errc::kThrottled:
       return 429;
     case Errc::kUnavailable:
+    case Errc::kFenced:
       return 503;
     default:
       return 400;  // what cannot be read is the sender's fault
   }
 }
 
+ReportResult result_of(const Error& error) {
+  if (error.code == Errc::kThrottled) return ReportResult::kThrottled;
+  if (error.code == Errc::kFenced) return ReportResult::kNotLeading;
+  return error.code == Errc::kUnavailable ? ReportResult::kUnchecked : ReportResult::kRefused;
+}
+
 HttpResponse refusal(const Error& error) {
   HttpResponse response = plain_http_response(status_of(error.code), error.context);
   if (error.code == Errc::kUnauthorized)
     response.headers.push_back({.name = "WWW-Authenticate", .value = "Bearer"});
-  if (error.code == Errc::kThrottled || error.code == Errc::kUnavailable)
+  if (response.status == 429 || response.status == 503)
     response.headers.push_back({.name = "Retry-After", .value = "5"});
   return response;
 }
@@ -61,6 +80,7 @@ Result<api::Report> read_report(const JobPod& pod, const std::string& body) {
   if (body.size() > api::kReportBytesMax)
     return fail(Errc::kTooLarge, "a report has at most {} bytes", api::kReportBytesMax);
   TRY(api::Report report, decode<api::Report>(body));
+  api::keep_last_of_each_name(report);
   TRY(validate(report));
   if (report.attempt != pod.attempt || report.rank != pod.rank)
     return fail(Errc::kInvalid, "this pod is rank {} of attempt {}, not rank {} of attempt {}",
@@ -79,29 +99,37 @@ ReportEndpoint::ReportEndpoint(boost::asio::any_io_executor executor, Clock& clo
       sink_(sink),
       find_(std::move(options.find)),
       accepting_(std::move(options.accepting)),
-      tokens_(clock, std::move(options.review)),
+      tokens_(clock, std::move(options.review), std::move(options.knows)),
       metrics_(registry),
-      http_(std::move(executor), clock, limited(std::move(options.http)),
+      http_(std::move(executor), clock, limited(std::move(options.http), options.connections_max),
             [this](HttpRequest request, HttpResponder& responder) -> Task<void> {
               return serve(std::move(request), responder);
             }) {}
 
 Task<void> ReportEndpoint::serve(HttpRequest request, HttpResponder& responder) {
-  Result<HttpResponse> answered = co_await answer(std::move(request));
-  HttpResponse response = answered ? *std::move(answered) : refusal(answered.error());
-  metrics_.count(response.status);
-  (void)co_await responder.respond(std::move(response));  // a sender that has gone is its own loss
+  Result<Answer> answered = co_await answer(std::move(request), responder);
+  Answer said = answered ? *std::move(answered)
+                         : Answer{.response = refusal(answered.error()),
+                                  .result = result_of(answered.error())};
+  metrics_.count(said.result);
+  // A sender that has gone is its own loss.
+  (void)co_await responder.respond(std::move(said.response));
 }
 
-Task<Result<HttpResponse>> ReportEndpoint::answer(HttpRequest request) {
+Task<Result<ReportEndpoint::Answer>> ReportEndpoint::answer(HttpRequest request,
+                                                            HttpResponder& responder) {
   if (request.path != kReportPath && request.path != kProgressPath)
     co_return fail(Errc::kNotFound, "reports go to {} or {}", kReportPath, kProgressPath);
-  if (request.method != "POST") co_return plain_http_response(405, "reports are posted");
+  if (request.method != "POST")
+    co_return Answer{.response = plain_http_response(405, "reports are posted"),
+                     .result = ReportResult::kRefused};
   CO_TRY(std::string token, bearer_token(request));
   if (accepting_ && !accepting_())
-    co_return fail(Errc::kUnavailable, "this replica of the operator does not lead; ask again");
-  CO_TRY(const TokenPod token_pod, co_await tokens_.pod_of(std::move(token)));
+    co_return fail(Errc::kFenced, "this replica of the operator does not lead; connect again");
+  CO_TRY(const TokenPod token_pod,
+         co_await tokens_.pod_of(std::move(token), address_of(request.peer)));
   CO_TRY(const JobPod pod, reporting_pod(token_pod, find_));
+  responder.vouch(fmt::format("{}/{}", pod.job.ns, pod.pod_uid));
   CO_TRY(limit(pod));
   co_return take(pod, request);
 }
@@ -116,16 +144,18 @@ Result<void> ReportEndpoint::limit(const JobPod& pod) {
   return fail(Errc::kThrottled, "a pod may report {} times a second", kReportsPerSecond);
 }
 
-Result<HttpResponse> ReportEndpoint::take(const JobPod& pod, const HttpRequest& request) {
+Result<ReportEndpoint::Answer> ReportEndpoint::take(const JobPod& pod, const HttpRequest& request) {
   HttpResponse response{.content_type = "application/json", .body = "{}\n"};
   if (request.path == kProgressPath) {
     TRY(const Progress progress, read_kubeflow(request.body));
     sink_.take_progress(pod, progress);
-    return response;
+    return Answer{.response = std::move(response)};
   }
   TRY(api::Report report, read_report(pod, request.body));
-  response.body = encode(sink_.take(pod, std::move(report))).dump() + "\n";
-  return response;
+  const auto reply = sink_.take(pod, std::move(report));
+  if (!reply) return Answer{.response = refusal(reply.error()), .result = ReportResult::kFull};
+  response.body = encode(*reply).dump() + "\n";
+  return Answer{.response = std::move(response)};
 }
 
 }  // namespace amdahl::report

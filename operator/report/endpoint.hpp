@@ -8,11 +8,12 @@
 // nothing that it says is written to the API server from here: the sink coalesces.
 //
 // Thread: one. Lifetime: stop() has returned before it dies; sink, registry and what the functions
-// refer to outlive it. Failure: start() says which address could not be had; a bad report gets an
+// refer to outlive it. Failure: start() names the address it cannot listen on; a bad report gets an
 // answer that says why, and nothing of it is taken.
 #pragma once
 
 #include <boost/asio/any_io_executor.hpp>
+#include <chrono>
 #include <cstdint>
 #include <functional>
 #include <string>
@@ -32,7 +33,12 @@
 
 namespace amdahl::report {
 
-inline constexpr std::size_t kReportersMax = 8'192;  // connections at once
+inline constexpr std::size_t kReportersMax = 16'384;  // connections at once
+// Connections from one address that have not shown a pod's token yet: many pods may share one.
+inline constexpr std::size_t kStrangersOfAPeerMax = 512;
+inline constexpr std::chrono::seconds kStrangerTime{10};
+// Connections of one pod: its launcher keeps one, and trainers that speak for themselves a few.
+inline constexpr std::size_t kConnectionsOfAPodMax = 8;
 inline constexpr std::size_t kPodsLimitedMax = 65'536;
 inline constexpr double kReportsPerSecond = 1;  // of one pod
 inline constexpr double kReportsBurst = 10;
@@ -41,16 +47,19 @@ inline constexpr double kReportsBurst = 10;
 class ReportSink {
  public:
   virtual ~ReportSink() = default;
-  // Its identity has been replaced by what the cluster knows of the pod.
-  virtual api::ReportReply take(const JobPod& pod, api::Report report) = 0;
+  // Its identity has been replaced by what the cluster knows of the pod. Errc::kUnavailable: there
+  // is no place for another job, and nothing was kept.
+  virtual Result<api::ReportReply> take(const JobPod& pod, api::Report report) = 0;
   virtual void take_progress(const JobPod& pod, const Progress& progress) = 0;
 };
 
 struct EndpointOptions {
   HttpServerOptions http{};
+  std::size_t connections_max = kReportersMax;
   FindJobPod find{};
+  KnowsPod knows{};
   TokenReview review{};
-  // False: this replica does not lead, and what it were told would be lost. Empty: always.
+  // False: this replica does not lead, or its caches are not filled yet. Empty: always.
   std::function<bool()> accepting{};
 };
 
@@ -65,9 +74,13 @@ class ReportEndpoint {
 
  private:
   Task<void> serve(HttpRequest request, HttpResponder& responder);
-  Task<Result<HttpResponse>> answer(HttpRequest request);
+  struct Answer {
+    HttpResponse response{};
+    ReportResult result = ReportResult::kTaken;
+  };
+  Task<Result<Answer>> answer(HttpRequest request, HttpResponder& responder);
   Result<void> limit(const JobPod& pod);
-  Result<HttpResponse> take(const JobPod& pod, const HttpRequest& request);
+  Result<Answer> take(const JobPod& pod, const HttpRequest& request);
 
   Clock& clock_;
   ReportSink& sink_;

@@ -4,13 +4,23 @@
 #pragma once
 
 #include <cstdint>
+#include <functional>
 #include <string_view>
+#include <utility>
+#include <vector>
 
 #include "base/metrics.hpp"
 
 namespace amdahl::report {
 
-enum class ReportResult : std::uint8_t { kTaken, kRefused, kThrottled, kUnchecked };
+enum class ReportResult : std::uint8_t {
+  kTaken,
+  kRefused,
+  kThrottled,
+  kUnchecked,
+  kFull,        // of jobs whose reports are kept
+  kNotLeading,  // asked of a replica that waits
+};
 constexpr std::string_view name(ReportResult result) {
   switch (result) {
     case ReportResult::kTaken:
@@ -21,14 +31,20 @@ constexpr std::string_view name(ReportResult result) {
       return "throttled";
     case ReportResult::kUnchecked:
       return "unchecked";
+    case ReportResult::kFull:
+      return "full";
+    case ReportResult::kNotLeading:
+      return "not_leading";
   }
   return "";
 }
-// From the HTTP status of the answer.
-constexpr ReportResult result_of(int status) {
-  if (status < 300) return ReportResult::kTaken;
-  if (status == 429) return ReportResult::kThrottled;
-  return status >= 500 ? ReportResult::kUnchecked : ReportResult::kRefused;
+
+// `jobs` outlives the registry's last rendering.
+inline void show_reported_jobs(MetricsRegistry& registry, std::function<std::size_t()> jobs) {
+  registry.gauges_at_render({"amdahl_reported_jobs", "Jobs whose last reports are kept.", {}},
+                            [jobs = std::move(jobs)] {
+                              return std::vector<Sample>{{.value = static_cast<double>(jobs())}};
+                            });
 }
 
 class ReportMetrics {
@@ -37,7 +53,7 @@ class ReportMetrics {
       : reports_(registry.counter_family<ReportResult>(
             {"amdahl_reports_total", "Reports of pods, by what became of them.", {}}, {"result"})) {
   }
-  void count(int status) { reports_.at(result_of(status)).increment(); }
+  void count(ReportResult result) { reports_.at(result).increment(); }
 
  private:
   CounterFamily<ReportResult> reports_;

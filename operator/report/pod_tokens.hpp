@@ -1,20 +1,22 @@
 // Whose token is this: asks the API server, and remembers the answer for a while.
 //
-// Thousands of pods report every few seconds, so a token is reviewed once in kPodTokenFor, and
-// reviews are limited: whoever sends many wrong tokens waits, and does not make us flood the API
-// server. Tokens are kept as digests only (controller/token_memory.hpp).
-// Thread: one. Lifetime: what the review function refers to outlives this. Failure:
-// Errc::kForbidden and kUnauthorized as they are; kUnavailable while the API server does not answer
-// or too many ask.
+// Thousands of pods report every few seconds, so a token is reviewed once in kPodTokenFor. Reviews
+// are limited, and what is limited is spent with care: a token whose own claims name no pod of ours
+// is refused unasked, one pod cannot be asked about without end, and one address has at most half
+// of all reviews. Tokens are kept as digests only (controller/token_memory.hpp).
+// Thread: one. Lifetime: what the functions refer to outlives this. Failure: Errc::kForbidden and
+// kUnauthorized as they are; kUnavailable while the API server does not answer or too many ask.
 #pragma once
 
 #include <chrono>
 #include <functional>
 #include <string>
+#include <string_view>
 
 #include "base/clock.hpp"
 #include "base/result.hpp"
 #include "base/task.hpp"
+#include "operator/controller/bounded_cache.hpp"
 #include "operator/controller/token_bucket.hpp"
 #include "operator/controller/token_memory.hpp"
 #include "operator/kube/client.hpp"
@@ -27,20 +29,36 @@ inline constexpr std::chrono::minutes kPodTokenFor{10};
 inline constexpr std::chrono::seconds kWrongTokenFor{30};
 inline constexpr double kPodReviewsPerSecond = 250;  // 5,000 pods are known after half a minute
 inline constexpr double kPodReviewsBurst = 1'000;
+inline constexpr double kPeerReviewsPerSecond = kPodReviewsPerSecond / 2;
+inline constexpr double kPeerReviewsBurst = kPodReviewsBurst / 2;
+inline constexpr std::size_t kPeersLimitedMax = 16'384;
+// Of one pod, from one address: its token changes about once in an hour.
+inline constexpr double kReviewsOfAPodPerSecond = 0.2;
+inline constexpr double kReviewsOfAPodBurst = 5;
+inline constexpr std::size_t kReviewedPodsMax = 65'536;
 
 using TokenReview = std::function<Task<Result<kube::UserInfo>>(std::string token)>;
 // Asks the API server, for kReportAudience; the client outlives the function.
 TokenReview cluster_token_review(kube::Client& client);
+// Whether the cache has this very pod, as one of a TrainingJob by its labels.
+using KnowsPod = std::function<bool(const TokenPod& pod)>;
 
 class PodTokens {
  public:
-  PodTokens(Clock& clock, TokenReview review);
-  Task<Result<TokenPod>> pod_of(std::string token);
+  PodTokens(Clock& clock, TokenReview review, KnowsPod knows);
+  // `peer` is the address that sent it, without a port.
+  Task<Result<TokenPod>> pod_of(std::string token, std::string peer);
 
  private:
+  using Buckets = controller::BoundedCache<controller::TokenBucket>;
+  Result<void> may_ask(std::string_view token, const std::string& peer);
+
   Clock& clock_;
   TokenReview review_;
+  KnowsPod knows_;
   controller::TokenBucket reviews_;
+  Buckets peers_{kPeersLimitedMax};
+  Buckets pods_{kReviewedPodsMax};  // by address and UID of the pod
   controller::TokenMemory<TokenPod> known_;
 };
 

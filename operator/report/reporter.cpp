@@ -32,12 +32,10 @@ Result<TokenPod> pod_of_token(const kube::UserInfo& user) {
 }
 
 Result<JobPod> reporting_pod(const TokenPod& token, const FindJobPod& find) {
-  auto pod = find({.ns = token.ns, .name = token.pod});
-  if (!pod)
-    return fail(Errc::kForbidden, "pod {}/{} belongs to no TrainingJob", token.ns, token.pod);
-  if (pod->pod_uid != token.pod_uid)
-    return fail(Errc::kForbidden, "pod {}/{} is another one by now", token.ns, token.pod);
-  return *std::move(pod);
+  TRY(JobPod pod, find({.ns = token.ns, .name = token.pod}));
+  if (pod.pod_uid != token.pod_uid)
+    return fail(Errc::kForbidden, "pod {}/{} was replaced (its UID changed)", token.ns, token.pod);
+  return pod;
 }
 
 }  // namespace amdahl::report

@@ -5,7 +5,6 @@
 
 #include <cstdint>
 #include <functional>
-#include <optional>
 #include <string>
 
 #include "base/result.hpp"
@@ -32,8 +31,8 @@ struct JobPod {
   std::int32_t rank = 0;  // of the node
   bool operator==(const JobPod&) const = default;
 };
-// None: no pod of a TrainingJob has that name.
-using FindJobPod = std::function<std::optional<JobPod>(const kube::ObjectKey& pod)>;
+// Errc::kForbidden, with the reason, for a pod that may not report for any job as it is now.
+using FindJobPod = std::function<Result<JobPod>(const kube::ObjectKey& pod)>;
 
 // The pod the token is bound to, if it still is the pod of that name. A token outlives its pod by
 // minutes, and names come back with the next attempt of another job.

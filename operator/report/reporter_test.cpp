@@ -31,8 +31,9 @@ TEST_CASE("pod_of_token refuses people, and tokens that are bound to no pod") {
 }
 
 TEST_CASE("reporting_pod takes only the pod of that UID") {
-  const FindJobPod find = [](const kube::ObjectKey& key) -> std::optional<JobPod> {
-    if (key != kube::ObjectKey{.ns = "research", .name = "llama-1-0"}) return std::nullopt;
+  const FindJobPod find = [](const kube::ObjectKey& key) -> Result<JobPod> {
+    if (key != kube::ObjectKey{.ns = "research", .name = "llama-1-0"})
+      return fail(Errc::kForbidden, "pod {} belongs to no TrainingJob", to_string(key));
     return JobPod{.pod_uid = "u2", .attempt = 1};
   };
   TokenPod token{.ns = "research", .pod = "llama-1-0", .pod_uid = "u2"};
