@@ -90,7 +90,8 @@ waste::AttemptTimeline timeline_of(const api::AttemptStatus& record, const Situa
       0, record.last_step.value_or(0) - record.resumed_from_step.value_or(0));
   line.steps_lost = record.lost_steps.value_or(0);
   for (const PodSeen* pod : s.view.ours)
-    if (static_cast<std::int64_t>(pod->attempt) == record.number)
+    if (static_cast<std::int64_t>(pod->attempt) == record.number &&
+        is_made_by_us(*pod, s.view, s.job()))
       line.pods.push_back(timeline_of(*pod, record, s));
   line.ranks =
       record.number == s.view.number ? s.view.desired : static_cast<std::int64_t>(line.pods.size());
@@ -135,7 +136,7 @@ bool is_settled(const Situation& s, std::uint32_t attempt) {
   });
   bool held = false;
   for (const PodSeen* pod : s.view.ours) {
-    if (pod->attempt != attempt) continue;
+    if (pod->attempt != attempt || !is_made_by_us(*pod, s.view, s.job())) continue;
     if (!is_over(*pod, s.now)) return false;
     held = held || (pod->gpus > 0 && pod->bound);
   }

@@ -2,7 +2,10 @@
 
 #include "base/json_decode.hpp"
 #include "base/json_encode.hpp"
+#include "base/json_member.hpp"
 #include "operator/api/names.hpp"
+#include "operator/training/decision_line.hpp"
+#include "operator/training/events.hpp"
 #include "operator/training/parallel.hpp"
 #include "operator/training/pod_template.hpp"
 #include "operator/training/reconciler.hpp"
@@ -10,6 +13,7 @@
 namespace amdahl::training {
 namespace {
 
+using api::TrainingJobStatus;
 using controller::DeleteChild;
 using controller::Outcome;
 
@@ -27,8 +31,22 @@ kube::ObjectMeta meta_of(const GangPod& pod) {
 }
 
 bool has_ended(const Json& pod) {
-  const std::string phase = pod.value("/status/phase"_json_pointer, std::string());
+  const std::string_view phase = text_of(member_of(pod, "status"), "phase");
   return phase == "Succeeded" || phase == "Failed";
+}
+
+// With what ranks reported as it was before.
+TrainingJobStatus without_reports(TrainingJobStatus next, const TrainingJobStatus& before) {
+  next.progress = before.progress;
+  next.checkpoint = before.checkpoint;
+  for (api::AttemptStatus& attempt : next.attempts) {
+    const auto old =
+        std::ranges::find(before.attempts, attempt.number, &api::AttemptStatus::number);
+    const bool known = old != before.attempts.end();
+    attempt.first_step = known ? old->first_step : std::nullopt;
+    attempt.last_step = known ? old->last_step : std::nullopt;
+  }
+  return next;
 }
 
 }  // namespace
@@ -45,8 +63,8 @@ Task<Result<bool>> TrainingReconciler::confirmed(Pass pass, std::vector<std::str
   co_return false;
 }
 
-// Other acts come after a write that a stale cache cannot make: a status of its attempt, or the
-// leader's claim. The first attempt has neither, so the job is read.
+// Other acts come after a write that a stale cache cannot make: a status of their attempt. Here
+// there is none, so the job is read.
 Task<Result<bool>> TrainingReconciler::still_unrecorded(Pass pass) {
   CO_TRY(kube::Request request,
          kube::get_request(kTrainingJobs, {.ns = pass.key.ns, .name = pass.key.name}));
@@ -94,11 +112,12 @@ Task<Result<void>> TrainingReconciler::create_one(Pass pass, std::uint32_t rank)
 }
 
 Task<Result<void>> TrainingReconciler::clear(Pass pass, Plan& plan) {
-  CO_TRY(co_await in_parallel(client_.clock(), plan.release_pods.size(), [&](std::size_t i) {
-    return release_one(pass, plan.release_pods[i]);
-  }));
+  // A release changes the version that a delete was decided upon, so it comes after it.
   CO_TRY(co_await in_parallel(client_.clock(), plan.delete_pods.size(), [&](std::size_t i) {
     return delete_one(pass, plan.delete_pods[i]);
+  }));
+  CO_TRY(co_await in_parallel(client_.clock(), plan.release_pods.size(), [&](std::size_t i) {
+    return release_one(pass, plan.release_pods[i]);
   }));
   if (plan.delete_group)
     CO_TRY(co_await pass.writer.delete_child(
@@ -148,18 +167,32 @@ Task<Result<void>> TrainingReconciler::make(Pass pass, Plan& plan) {
   });
 }
 
+Task<Result<bool>> TrainingReconciler::send_status(Pass pass, TrainingJobStatus status) {
+  co_return co_await pass.writer.update_status({.resource = kTrainingJobs,
+                                                .key = pass.key,
+                                                .version = pass.seen.job->metadata.version,
+                                                .before = encode(pass.seen.job->status),
+                                                .after = encode(status)});
+}
+
 Task<Result<void>> TrainingReconciler::write_status(Pass pass, Plan& plan) {
-  if (!plan.status) co_return Result<void>{};
+  if (!plan.status) {
+    if (pass.seen.job) record_events(pass, plan);
+    co_return Result<void>{};
+  }
   const TrainingJob& job = *pass.seen.job;
-  auto written = co_await pass.writer.update_status({.resource = kTrainingJobs,
-                                                     .key = pass.key,
-                                                     .version = job.metadata.version,
-                                                     .before = encode(job.status),
-                                                     .after = encode(*plan.status)});
+  auto written = co_await send_status(pass, *plan.status);
+  if (!written && written.error().code == Errc::kInvalid) {
+    // What ranks say must not keep the job from being paused or cancelled.
+    status_refused_.increment();
+    plan.status = without_reports(*std::move(plan.status), job.status);
+    written = co_await send_status(pass, *plan.status);
+  }
   if (!written && written.error().code == Errc::kNotFound) co_return Result<void>{};  // deleted
   if (!written) co_return std::unexpected<Error>(std::move(written).error());
   known_[pass.key] = {.uid = job.metadata.uid, .status_written = pass.now};
   record_events(pass, plan);
+  log_decision(pass, plan);
   co_return Result<void>{};
 }
 
@@ -179,6 +212,24 @@ void TrainingReconciler::record_events(const Pass& pass, const Plan& plan) {
          .note = event.note});
 }
 
+void TrainingReconciler::on_exception(const kube::ObjectKey& key, const Error& error) {
+  const JobPtr job = caches_.jobs.find(key);
+  if (!job) return;
+  const PlannedEvent told = event_of(event::kReconcileFailed, error.context);
+  events_.record({.subject = controller::event_subject(*job),
+                  .type = controller::EventType::kWarning,
+                  .reason = told.reason,
+                  .action = "Reconcile",
+                  .note = told.note});
+}
+
+// After the act: what failed is logged by whoever retries it.
+void TrainingReconciler::log_decision(const Pass& pass, const Plan& plan) const {
+  if (!pass.seen.job) return;
+  if (const auto line = decision_of(plan, pass.seen.job->status))
+    write_decision(log_, pass.key, pass.seen.job->metadata.uid, *line);
+}
+
 // The API server's words become evidence of a second decision, of which only the status counts.
 Task<Result<Outcome>> TrainingReconciler::refused(Pass pass, Error error) {
   Observed seen = pass.seen;
@@ -191,8 +242,8 @@ Task<Result<Outcome>> TrainingReconciler::refused(Pass pass, Error error) {
 
 Task<Result<Outcome>> TrainingReconciler::apply(Pass pass, Plan plan) {
   if (pass.seen.job)
-    reports_.answer_with(pass.seen.job->metadata.uid, pass.seen.job->status.attempt, plan.reply,
-                         pass.now);
+    reports_.answer_with({.key = pass.key, .uid = pass.seen.job->metadata.uid},
+                         pass.seen.job->status.attempt, plan.reply, pass.now);
   if (plan.look_at_checkpoint) looks_.ask(pass.key, *plan.look_at_checkpoint);
   CO_TRY(const bool holds, co_await confirmed(pass, plan.confirm_absent));
   if (!holds) co_return Outcome{.requeue_after = kCacheBehind};
@@ -204,6 +255,7 @@ Task<Result<Outcome>> TrainingReconciler::apply(Pass pass, Plan plan) {
   auto made = co_await make(pass, plan);
   if (!made) co_return co_await refused(pass, std::move(made).error());
   CO_TRY(co_await write_status(pass, plan));
+  if (!plan.status) log_decision(pass, plan);
   if (plan.delete_job) CO_TRY(co_await remove_job(pass));
   co_return Outcome{.requeue_after = plan.requeue_after};
 }

@@ -3,6 +3,7 @@
 #include <algorithm>
 
 #include "operator/api/condition.hpp"
+#include "operator/api/names.hpp"
 
 namespace amdahl::training {
 namespace {
@@ -16,6 +17,11 @@ void count(AttemptView& view, const PodSeen& pod) {
   view.running += started ? 1 : 0;
   view.ready += pod.ready && pod.phase == PodPhase::kRunning ? 1 : 0;
   view.succeeded += ended_well(pod) ? 1 : 0;
+}
+
+bool is_rank(const PodSeen& pod, const AttemptView& view, const TrainingJob& job) {
+  return view.number > 0 && static_cast<std::int64_t>(pod.attempt) == view.number &&
+         is_made_by_us(pod, view, job);
 }
 
 }  // namespace
@@ -38,12 +44,18 @@ AttemptView view_of(const Observed& seen) {
       continue;
     }
     view.ours.push_back(&pod);
-    const bool current = view.number > 0 && static_cast<std::int64_t>(pod.attempt) == view.number;
-    if (!current || pod.rank >= view.ranks.size() || view.ranks[pod.rank] != nullptr) continue;
+    if (!is_rank(pod, view, *seen.job)) continue;
     view.ranks[pod.rank] = &pod;
     count(view, pod);
   }
   return view;
+}
+
+bool is_made_by_us(const PodSeen& pod, const AttemptView& view, const TrainingJob& job) {
+  if (pod.owner_uid != job.metadata.uid) return false;
+  const bool current = static_cast<std::int64_t>(pod.attempt) == view.number;
+  if (current && pod.rank >= view.ranks.size()) return false;
+  return pod.name == api::pod_name(job.metadata.name, pod.attempt, pod.rank);
 }
 
 bool ended_well(const PodSeen& pod) {
@@ -79,6 +91,19 @@ bool has_stepped(const Observed& seen, const AttemptView& view) {
   return view.record->first_step.has_value() ||
          std::ranges::any_of(seen.reports,
                              [](const RankReport& one) { return one.report.step.has_value(); });
+}
+
+bool has_worked(const Observed& seen, const AttemptView& view) {
+  if (view.record == nullptr) return false;
+  if (has_stepped(seen, view)) return true;
+  // What an earlier attempt saved is found, and reported, at every start.
+  const std::int64_t resumed = view.record->resumed_from_step.value_or(-1);
+  return std::ranges::any_of(seen.reports, [&](const RankReport& one) {
+    using enum api::ReportPhase;
+    const api::ReportPhase phase = one.report.phase;
+    const bool at_work = phase == kTrain || phase == kEval || phase == kCheckpointSave;
+    return at_work || (one.report.checkpoint && one.report.checkpoint->step > resumed);
+  });
 }
 
 bool is_finished(const api::TrainingJobStatus& status) {

@@ -36,6 +36,11 @@ struct AttemptView {
 };
 AttemptView view_of(const Observed& seen);
 
+// The pod is one that this job made. Anybody in the namespace can create a pod with our labels and
+// the job as its controller, but the name of a rank's pod exists once. Ranks beyond the current
+// attempt's are refused; how many an earlier attempt had is not recorded.
+bool is_made_by_us(const PodSeen& pod, const AttemptView& view, const TrainingJob& job);
+
 // Ended well, and not because somebody told it to end: a pod that is deleted may exit with 0.
 bool ended_well(const PodSeen& pod);
 // Nothing more will be heard of it: it ended, it never had a node, its deletion was forced, or its
@@ -49,6 +54,8 @@ const api::Report* report_of(const Observed& seen, const AttemptView& view, std:
 
 // Some rank has made a step of its training.
 bool has_stepped(const Observed& seen, const AttemptView& view);
+// It has done something worth its GPUs: a step, an evaluation, or a checkpoint.
+bool has_worked(const Observed& seen, const AttemptView& view);
 
 bool is_finished(const api::TrainingJobStatus& status);  // a terminal condition is True
 // The last attempt was ended by a pause, or none was ever begun because of one.

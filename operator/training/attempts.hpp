@@ -14,8 +14,16 @@ namespace amdahl::training {
 
 using api::TrainingJobStatus;
 
+// Whose steps are the steps of the gang: the lowest rank that counts any, since many programs print
+// on one rank only and not always on the first (Megatron prints on its last). While none counts,
+// the lowest rank that reports; null: none does. Checkpoints and pauses follow rank 0 all the same.
+const api::Report* counting_report(const Situation& s);
+
 // What the ranks reported, into progress, checkpoint and the record of the attempt.
 void take_reports(TrainingJobStatus& next, const Situation& s);
+
+// How the attempt stopped that a pause or a cancel has ended, once its pods are over.
+void note_stop(TrainingJobStatus& next, const Situation& s);
 
 // When its first pod was created, by the API server's clock.
 void note_start(api::AttemptStatus& record, const Situation& s);
@@ -39,6 +47,9 @@ const api::AttemptStatus* attempt_before(const TrainingJobStatus& status);
 // Until when the current attempt waits because of how the one before ended; a first disruption
 // costs no wait.
 std::optional<WallTime> backoff_until(const Situation& s);
+// It has its nodes, and not all ranks run, or none of them has made a step. When no rank reports,
+// no step can be seen: then it has started when all ranks run.
+bool is_starting(const Situation& s);
 // Used of the deadlines, with what runs now.
 struct Used {
   std::int64_t queue_seconds = 0;

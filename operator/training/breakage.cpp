@@ -1,9 +1,12 @@
 #include "operator/training/breakage.hpp"
 
+#include <fmt/format.h>
+
 #include <algorithm>
 
 #include "operator/api/names.hpp"
 #include "operator/training/diagnose/consequence.hpp"
+#include "operator/training/pod_resources.hpp"
 
 namespace amdahl::training {
 namespace {
@@ -13,6 +16,8 @@ using kube::PodPhase;
 // One of them is enough to know, and a live read each is what it costs.
 constexpr std::size_t kMissingMax = 4;
 constexpr double kPatienceMax = 1e9;  // seconds: whatever a rank calls a step
+// A cache of nodes may be behind the cache of pods.
+constexpr std::chrono::minutes kNodeMissing{1};
 
 bool is_waiting_badly(const GangPod& pod) {
   const auto bad = [](const kube::ContainerStatus& container) {
@@ -24,11 +29,16 @@ bool is_waiting_badly(const GangPod& pod) {
          std::ranges::any_of(pod.status.init_containers, bad);
 }
 
-bool is_suspicious(const PodSeen& pod) {
+bool node_is_gone(const PodSeen& pod, WallTime now) {
+  return pod.node_missing && pod.bound && *pod.bound + kNodeMissing <= now;
+}
+
+bool is_suspicious(const PodSeen& pod, WallTime now) {
   if (pod.phase == PodPhase::kFailed) return true;
+  if (!pod.ended() && node_is_gone(pod, now)) return true;
   if (pod.deleting() && !ended_well(pod)) return true;
-  return pod.phase == PodPhase::kPending && !pod.node.empty() && pod.object &&
-         is_waiting_badly(*pod.object);
+  if (pod.phase != PodPhase::kPending || pod.node.empty()) return false;
+  return pod.events != nullptr || (pod.object && is_waiting_badly(*pod.object));
 }
 
 // All of it existed once, by the record; what is not there now is gone.
@@ -43,23 +53,47 @@ std::vector<std::string> lost_pods(const Situation& s) {
   return names;
 }
 
-// How long a rank may stand still, in seconds; nullopt: it does not count now.
-std::optional<std::int64_t> patience(const RankReport& one) {
-  if (!one.report.step || one.report.phase == api::ReportPhase::kCheckpointSave) return {};
+// How long a rank may stand still, in seconds; nullopt: it is no measure of the gang's steps.
+std::optional<std::int64_t> patience(const RankReport& one, const Situation& s) {
+  if (!one.report.step || !s.spec.deadlines.step.fixed) return {};
   const double usual = std::min(kHangSteps * one.report.step_seconds.value_or(0), kPatienceMax);
-  return std::max(std::chrono::seconds{kHangMin}.count(), static_cast<std::int64_t>(usual));
+  const auto least = std::chrono::ceil<std::chrono::seconds>(s.spec.deadlines.step.fixed->span);
+  return std::max(least.count(), static_cast<std::int64_t>(usual));
+}
+
+// While a rank saves, the others wait for it: the gang is given more time, not all the time.
+bool a_rank_saves(const Situation& s) {
+  return std::ranges::any_of(s.seen.reports, [](const RankReport& one) {
+    return one.report.phase == api::ReportPhase::kCheckpointSave;
+  });
+}
+
+// How long the gang may still go on without a step, in seconds; negative: it stands still for too
+// long. Ranks that never reported a step do not count: in many scripts only rank 0 prints. nullopt:
+// nobody reports steps.
+std::optional<std::int64_t> time_left(const Situation& s) {
+  std::optional<std::int64_t> left;
+  const bool saves = a_rank_saves(s);
+  for (const RankReport& one : s.seen.reports)
+    if (const auto limit = patience(one, s)) {
+      const std::int64_t most = saves ? *limit * kSavePatience : *limit;
+      const std::int64_t rest = most - seconds_between(one.step_changed, s.now);
+      left = std::max(left.value_or(rest), rest);
+    }
+  return left;
 }
 
 // Every rank that ever made a step has stood still for too long.
 std::optional<Standstill> standstill(const Situation& s) {
+  const auto left = time_left(s);
+  if (!left || *left > 0) return {};
   std::optional<Standstill> still;
   for (const RankReport& one : s.seen.reports) {
-    const auto limit = patience(one);
     const std::int64_t seconds = seconds_between(one.step_changed, s.now);
-    if (!limit || seconds < *limit) return {};
-    if (!still || seconds < still->seconds)
+    if (one.report.step && (!still || seconds < still->seconds))
       still = Standstill{.seconds = seconds, .step_seconds = one.report.step_seconds};
   }
+  still->quiet_seconds = quiet_seconds(s);
   return still;
 }
 
@@ -72,6 +106,44 @@ AttemptEvidence evidence_of(const Situation& s, bool count_missing) {
   attempt.stepped = has_stepped(s.seen, s.view);
   attempt.standstill = standstill(s);
   return attempt;
+}
+
+void add_events(PodEvidence& evidence, const EventNotesPtr& notes) {
+  if (!notes) return;
+  for (const EventNote& note : *notes)
+    if (evidence.events.size() < kEventsMax)
+      evidence.events.push_back({.reason = note.reason, .message = note.message, .at = note.at});
+}
+
+// As the end of a traceback, which is how the diagnosis reads errors.
+std::string as_printed(const api::ReportError& error) {
+  if (error.type.empty()) return error.message;
+  std::string line = fmt::format("{}: {}", error.type, error.message);
+  const std::size_t colon = error.where.rfind(':');
+  if (colon == std::string::npos) return line;
+  const std::string_view rest = std::string_view(error.where).substr(colon + 1);
+  const std::string_view number = rest.substr(0, rest.find(' '));
+  const std::size_t in = rest.find(" in ");
+  return fmt::format("Traceback (most recent call last):\n  File \"{}\", line {}, in {}\n{}\n",
+                     error.where.substr(0, colon), number,
+                     in == std::string_view::npos ? "?" : rest.substr(in + 4), line);
+}
+
+// What the rank said to the report endpoint and in its last words: neither is sure to have come.
+void add_reports(PodEvidence& evidence, const PodSeen& pod, const std::vector<RankReport>& all) {
+  ReportEvidence& known = evidence.report;
+  const auto take = [&](const api::Report& report) {
+    known.step = std::max(known.step, report.step);
+    known.memory_peak = std::max(known.memory_peak, report.memory_peak_bytes);
+  };
+  if (pod.last_words) take(*pod.last_words);
+  for (const RankReport& one : all) {
+    if (one.report.pod_uid != pod.uid) continue;
+    take(one.report);
+    known.phase = enum_name(one.report.phase);
+    known.changed = one.step_changed;
+    if (one.report.error) known.error = as_printed(*one.report.error);
+  }
 }
 
 // The rows of the diagnosis cover all this; should one not, a lost rank still ends the attempt.
@@ -122,37 +194,46 @@ PodEvidence rank_evidence(const Situation& s, std::uint32_t rank) {
   const kube::CacheMeta& metadata = pod->object->metadata;  // without what is ours in it
   PodEvidence evidence = evidence_of(
       kube::Pod{.metadata = metadata, .spec = pod->object->spec, .status = pod->object->status},
-      nullptr);
+      pod->node_object.get());
   evidence.rank = static_cast<std::int32_t>(rank);
-  for (const RankReport& one : s.seen.reports) {
-    if (one.report.pod_uid != pod->uid) continue;
-    evidence.report.step = one.report.step;
-    evidence.report.phase = enum_name(one.report.phase);
-    evidence.report.changed = one.step_changed;
-    if (one.report.error) evidence.report.error = one.report.error->message;
-  }
+  evidence.node_gone = node_is_gone(*pod, s.now);
+  add_events(evidence, pod->events);
+  add_events(evidence, pod->node_events);
+  evidence.memory_limit = memory_limit(s.spec.pod_template);
+  add_reports(evidence, *pod, s.seen.reports);
   return evidence;
 }
 
-std::optional<std::chrono::nanoseconds> next_hang_check(const Situation& s) {
-  if (!s.view.live() || s.seen.reports.empty()) return std::nullopt;
-  std::int64_t longest = kSuspicionCheck.count();
+std::optional<std::int64_t> quiet_seconds(const Situation& s) {
+  std::optional<std::int64_t> quiet;
   for (const RankReport& one : s.seen.reports) {
-    const std::int64_t still = seconds_between(one.step_changed, s.now);
-    const std::int64_t left =
-        patience(one).value_or(still + std::chrono::seconds{kHangMin}.count());
-    longest = std::max(longest, left - still);
+    if (!one.report.quiet_seconds) continue;
+    const auto said = static_cast<std::int64_t>(*one.report.quiet_seconds);
+    const std::int64_t now = said + seconds_between(one.received, s.now);
+    quiet = std::min(quiet.value_or(now), now);
   }
-  return std::chrono::seconds{longest};
+  return quiet;
+}
+
+std::optional<std::chrono::nanoseconds> next_hang_check(const Situation& s) {
+  if (!s.view.live()) return std::nullopt;
+  const auto left = time_left(s);
+  if (!left) return std::nullopt;
+  return std::chrono::seconds{std::max<std::int64_t>(*left, kSuspicionCheck.count())};
 }
 
 bool looks_wrong(const Situation& s) {
   if (!s.view.live()) return false;
-  const bool pods = std::ranges::any_of(
-      s.view.ranks, [](const PodSeen* pod) { return pod != nullptr && is_suspicious(*pod); });
+  const bool pods = std::ranges::any_of(s.view.ranks, [&](const PodSeen* pod) {
+    return pod != nullptr && is_suspicious(*pod, s.now);
+  });
   // Some ended well and others go on: usual for a moment, and wrong after a while.
   const bool uneven = s.view.succeeded > 0 && s.view.succeeded < s.view.desired;
   return pods || uneven || !lost_pods(s).empty() || standstill(s).has_value();
+}
+
+std::optional<api::Cause> why_not_further(const Situation& s) {
+  return diagnose(evidence_of(s, false)).root;
 }
 
 std::optional<Breakage> find_breakage(const Situation& s) {

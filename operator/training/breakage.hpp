@@ -14,11 +14,11 @@
 
 namespace amdahl::training {
 
-// A step may take long; no step for this long, and for so many usual steps, is a hang.
-inline constexpr std::chrono::minutes kHangMin{15};
-inline constexpr double kHangSteps = 20;
 // What looks wrong but is not over is looked at again, because time alone may decide it.
 inline constexpr std::chrono::seconds kSuspicionCheck{10};
+
+// While a rank saves, a gang may stand still this many times as long.
+inline constexpr std::int64_t kSavePatience = 4;
 
 struct Breakage {
   Diagnosis diagnosis = {};
@@ -26,11 +26,17 @@ struct Breakage {
 };
 std::optional<Breakage> find_breakage(const Situation& s);
 
-// What is known of one rank, for the diagnosis and for who asks why it does not start.
+// What is known of one rank, for the diagnosis and for explaining why it does not start.
 PodEvidence rank_evidence(const Situation& s, std::uint32_t rank);
 
-// When a gang that reports may have stood still for too long: no event comes of it. nullopt: none
-// reports.
+// Why the attempt is not further, whether or not that alone would end it.
+std::optional<api::Cause> why_not_further(const Situation& s);
+
+// How long no rank has printed anything; nullopt: no rank says.
+std::optional<std::int64_t> quiet_seconds(const Situation& s);
+
+// When a gang that reports may have stood still for too long: no event comes of it. nullopt: no
+// rank reports steps.
 std::optional<std::chrono::nanoseconds> next_hang_check(const Situation& s);
 
 // Something looks wrong, though nothing is over yet.

@@ -2,6 +2,9 @@
 
 #include <fmt/format.h>
 
+#include <algorithm>
+#include <array>
+
 namespace amdahl::training {
 
 void OptionalSource::on_problem(const Error& error) {
@@ -32,7 +35,40 @@ std::vector<kube::ObjectKey> GroupNews::operator()(const controller::Change& cha
   return owner;
 }
 
-Caches::Caches() {
+namespace {
+
+// Those that a rule of the diagnosis reads; a cluster is full of others.
+bool is_evidence(const std::string& reason) {
+  constexpr auto kReasons = std::to_array<std::string_view>(
+      {"FailedMount", "FailedAttachVolume", "OOMKilling", "SystemOOM"});
+  return std::ranges::find(kReasons, reason) != kReasons.end();
+}
+
+// An API server takes an event about a node in any namespace; kubelets write theirs in this one.
+constexpr std::string_view kNamespaceOfNodes = "default";
+
+std::optional<std::string> key_of_node(const kube::Event& event) {
+  const bool of_memory = event.reason == "OOMKilling" || event.reason == "SystemOOM";
+  if (event.regarding.kind != "Node" || !of_memory) return std::nullopt;
+  if (event.metadata.ns != kNamespaceOfNodes) return std::nullopt;
+  return event.regarding.name;
+}
+
+}  // namespace
+
+// Anybody who may write events in a namespace can write them about its pods, and only about those.
+std::optional<std::string> Caches::key_of_pod(const kube::Event& event) const {
+  if (event.regarding.kind != "Pod" || !is_evidence(event.reason)) return std::nullopt;
+  if (event.regarding.uid.empty()) return std::nullopt;
+  if (!pods.synced()) return event.regarding.uid;  // may be ours
+  const auto pod = pods.find({.ns = event.metadata.ns, .name = event.regarding.name});
+  if (!pod || pod->metadata.uid != event.regarding.uid) return std::nullopt;
+  return event.regarding.uid;
+}
+
+Caches::Caches()
+    : pod_events([this](const kube::Event& event) { return key_of_pod(event); }),
+      node_events(key_of_node) {
   pods.add_index("job", [](const GangPod& pod) -> std::vector<std::string> {
     const auto owner = controller::controller_of(pod);
     if (!owner || owner->kind != kTrainingJobs.kind) return {};

@@ -11,6 +11,7 @@
 #include <string_view>
 
 #include "operator/controller/store.hpp"
+#include "operator/training/event_notes.hpp"
 #include "operator/training/types.hpp"
 
 namespace amdahl::training {
@@ -64,6 +65,11 @@ struct Caches {
   OptionalSource groups_source{groups};
   OptionalSource queues_source{queues};
   OptionalSource nodes_source{nodes};  // who watches one namespace may not see them
+  EventNotes pod_events;               // of our pods, by UID
+  EventNotes node_events;              // by name
+
+ private:
+  std::optional<std::string> key_of_pod(const kube::Event& event) const;
 };
 
 }  // namespace amdahl::training

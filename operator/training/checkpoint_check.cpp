@@ -36,6 +36,9 @@ bool is_about(const CheckpointLook* look, const TrainingJobStatus& status) {
 bool none_is_sound(const CheckpointLook& look) {
   return look.finding && !look.finding->newest;
 }
+bool is_taken(const CheckpointLook* look) {
+  return look != nullptr && look->finding && !look->finding->taken_by.empty();
+}
 
 std::string passed_in_words(const CheckpointFinding& finding) {
   std::string words;
@@ -58,8 +61,22 @@ std::string damaged_in_words(const Situation& s, const CheckpointFinding& findin
       what, s.spec.checkpoint.uri);
 }
 
-std::string unread_in_words(std::int64_t step, const CheckpointLook& look) {
-  return fmt::format("step {}{}{}", step, kNotRead, look.unreadable);
+std::string taken_in_words(const Situation& s, const CheckpointFinding& finding) {
+  const std::string& uri = s.spec.checkpoint.uri;
+  const auto& job = s.job().metadata;
+  return fmt::format(
+      "checkpoint.uri {} belongs to {}, so {}/{} cannot use it. Pause the job, give it another "
+      "checkpoint.uri, resume it. To start from the checkpoints there, also set "
+      "checkpoint.initFrom to {}",
+      uri, finding.taken_by, job.ns, job.name, uri);
+}
+
+std::string unread_in_words(std::int64_t step, std::string_view why) {
+  return fmt::format("step {}{}{}", step, kNotRead, why);
+}
+std::string in_pods_in_words(const Situation& s) {
+  return fmt::format("{} is a folder of the pods, which the operator cannot read",
+                     s.spec.checkpoint.uri);
 }
 std::string_view unread_reason(std::string_view message) {
   const auto at = message.find(kNotRead);
@@ -86,9 +103,11 @@ void go_on_from(TrainingJobStatus& next, const FoundCheckpoint& found) {
 }
 
 CheckpointAsk ask_of(const Situation& s) {
-  std::string place = committed_in(s.status)->uri;
+  const api::CommittedCheckpoint* const known = committed_in(s.status);
+  std::string place = known != nullptr && s.view.record->resumed_from_step ? known->uri : "";
   if (place.empty()) place = s.spec.checkpoint.uri;
   return {.job_uid = s.job().metadata.uid,
+          .job = fmt::format("{}/{}", s.job().metadata.ns, s.job().metadata.name),
           .attempt = s.view.number,
           .uri = as_address(std::move(place))};
 }
@@ -121,15 +140,13 @@ bool wait_for_repair(Plan& plan, const Situation& s, const CheckpointLook& look)
   if (s.now >= look.when + kLookAgain || s.now < look.when) plan.look_at_checkpoint = ask_of(s);
   plan.look_again_in(
       std::max<std::chrono::nanoseconds>(look.when + kLookAgain - s.now, std::chrono::seconds{1}));
-  const std::string words = damaged_in_words(s, *look.finding);
+  const bool taken = is_taken(&look);
   show(plan, s,
-       {.pending = api::PendingStatus{.reason = std::string(event::kCheckpointDamaged),
-                                      .message = words}});
+       {.pending = api::PendingStatus{
+            .reason = std::string(taken ? event::kCheckpointTaken : event::kCheckpointDamaged),
+            .message =
+                taken ? taken_in_words(s, *look.finding) : damaged_in_words(s, *look.finding)}});
   plan.policy = "verify";
-  const auto* const before =
-      api::find_condition(s.status.conditions, api::condition::kCheckpointReady);
-  if (plan.status && (before == nullptr || before->reason != reason::kDamaged))
-    plan.events.push_back(event_of(event::kCheckpointDamaged, words));
   return true;
 }
 
@@ -145,8 +162,8 @@ bool go_on_unread(Plan& plan, const Situation& s, const CheckpointLook& look) {
   // As it would be kept: cut to what a message may hold.
   if (before != nullptr && unread_reason(before->message) == unread_reason(after->message))
     return false;
-  said.events.push_back(
-      event_of(event::kCheckpointNotVerified, unread_in_words(committed_in(s.status)->step, look)));
+  said.events.push_back(event_of(event::kCheckpointNotVerified,
+                                 unread_in_words(committed_in(s.status)->step, look.unreadable)));
   plan = std::move(said);
   return true;
 }
@@ -174,9 +191,21 @@ bool judge(Plan& plan, const Situation& s) {
   return correct(plan, s, *look->finding);
 }
 
+// A job that goes on from nothing is looked at too: its place may be another job's.
+bool judge_place(Plan& plan, const Situation& s) {
+  const CheckpointLook* const look = look_for(s.status, s);
+  if (look == nullptr) return wait_for_look(plan, s);
+  return is_taken(look) && wait_for_repair(plan, s, *look);
+}
+
+bool may_look(const Situation& s) {
+  return s.seen.can_look && !s.seen.store_in_pods && s.view.created == 0 && s.view.live();
+}
 bool wants_check(const Situation& s) {
-  return s.seen.can_look && s.view.created == 0 && s.view.live() &&
-         s.view.record->resumed_from_step && is_verifiable(s.spec, s.status);
+  return may_look(s) && s.view.record->resumed_from_step && is_verifiable(s.spec, s.status);
+}
+bool wants_place(const Situation& s) {
+  return may_look(s) && !s.view.record->resumed_from_step && !s.spec.checkpoint.uri.empty();
 }
 
 }  // namespace
@@ -205,10 +234,12 @@ bool is_verifiable(const api::TrainingJobSpec& spec, const TrainingJobStatus& st
 }
 
 void begin_look(Plan& plan, const Situation& s) {
-  if (wants_check(s) && look_for(s.status, s) == nullptr) plan.look_at_checkpoint = ask_of(s);
+  const bool wanted = wants_check(s) || wants_place(s);
+  if (wanted && look_for(s.status, s) == nullptr) plan.look_at_checkpoint = ask_of(s);
 }
 
 bool check_checkpoint(Plan& plan, const Situation& s) {
+  if (wants_place(s)) return judge_place(plan, s);
   return wants_check(s) && judge(plan, s);
 }
 
@@ -231,15 +262,22 @@ api::Condition checkpoint_condition(const TrainingJobStatus& next, const Situati
   };
   using enum api::ConditionStatus;
   if (s.spec.checkpoint.uri.empty()) return said(kFalse, reason::kNotConfigured, "");
+  const CheckpointLook* const look = look_for(next, s);
+  if (is_taken(look)) return said(kFalse, reason::kTaken, taken_in_words(s, *look->finding));
   const api::CommittedCheckpoint* const known = committed_in(next);
-  if (known == nullptr) return said(kFalse, reason::kNoCheckpoint, "");
+  if (known == nullptr) {
+    const bool failed = next.checkpoint && next.checkpoint->last_failed_save;
+    return said(kFalse, reason::kNoCheckpoint,
+                failed ? "saves fail: " + next.checkpoint->last_failed_save->message : "");
+  }
   const std::string step = fmt::format("step {}", known->step);
   if (next.checkpoint->verified_at) return said(kTrue, reason::kVerified, step);
-  const CheckpointLook* const look = look_for(next, s);
+  if (s.seen.store_in_pods)
+    return said(kUnknown, reason::kNotVerified, unread_in_words(known->step, in_pods_in_words(s)));
   if (is_about(look, next) && none_is_sound(*look))
     return said(kFalse, reason::kDamaged, damaged_in_words(s, *look->finding));
   if (is_about(look, next) && !look->finding)
-    return said(kUnknown, reason::kNotVerified, unread_in_words(known->step, *look));
+    return said(kUnknown, reason::kNotVerified, unread_in_words(known->step, look->unreadable));
   // A process that starts anew knows no looks; what was found of this checkpoint still holds.
   const auto* const before =
       api::find_condition(s.status.conditions, api::condition::kCheckpointReady);

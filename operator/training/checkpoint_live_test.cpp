@@ -32,6 +32,8 @@ Task<void> pause_at_62(Live& live) {
   live.kubelets();
   co_await live.clock.sleep_for(5s);
   CHECK(live.phase() == "Paused");
+  CHECK(live.reader.asked.size() == 1);  // whose place it is, before the first attempt
+  live.reader.asked.clear();
 }
 
 bool has_pod(const Live& live) {
@@ -53,8 +55,8 @@ Task<void> resumes_from_a_sound_one(Live& live) {
   REQUIRE(live.reader.asked.size() == 1);
   CHECK(live.reader.asked[0].uri == "gs://b/p");
   CHECK(live.reader.asked[0].attempt == 2);
-  // The attempt, Service, PodGroup, pod, and one status that also says it is verified.
-  CHECK(writes(live) - before == 5);
+  // The attempt, PodGroup, pod, and one status that also says it is verified.
+  CHECK(writes(live) - before == 4);
   CHECK(live.status()["checkpoint"].contains("verifiedAt"));
 }
 
@@ -84,12 +86,29 @@ TEST_CASE("Without a sound checkpoint nothing is asked for, until there is one")
 }
 
 Task<void> store_is_silent(Live& live) {
-  live.reader.takes = 10h;
   co_await pause_at_62(live);
+  live.reader.takes = 10h;
   live.edit({{"suspend", false}});
   co_await live.clock.sleep_for(kLookMax + 5s);
   CHECK(has_pod(live));
   CHECK_FALSE(live.status()["checkpoint"].contains("verifiedAt"));
+}
+
+Task<void> place_is_taken(Live& live) {
+  live.reader.answer = CheckpointFinding{.taken_by = "TrainingJob research/first"};
+  live.submit(1, {{"checkpoint", {{"uri", "gs://b/p"}}}});
+  co_await live.clock.sleep_for(5s);
+  CHECK(live.server.list(kube::kPods).empty());
+  CHECK(live.server.list(kube::kPodGroups).empty());
+  CHECK(live.status()["pending"]["reason"] == "CheckpointTaken");
+  live.reader.answer = CheckpointFinding{};
+  co_await live.clock.sleep_for(5min);
+  CHECK_FALSE(live.server.list(kube::kPods).empty());
+}
+
+TEST_CASE("A place of another job is refused before pods are made, until it is free", "[D4]") {
+  Live live;
+  live.run(place_is_taken(live));
 }
 
 TEST_CASE("A store that does not answer keeps a job waiting for a moment only") {

@@ -13,6 +13,7 @@
 namespace amdahl::training {
 
 inline constexpr std::size_t kPassedOverMax = 16;  // newer ones that are named
+inline constexpr std::size_t kWhyBytesMax = 240;   // of each of them, and of what is unreadable
 
 struct FoundCheckpoint {
   std::int64_t step = 0;
@@ -29,12 +30,16 @@ struct PassedStep {
 struct CheckpointFinding {
   std::optional<FoundCheckpoint> newest = {};  // that is sound; nothing: there is none
   std::vector<PassedStep> passed_over = {};    // newer and damaged, newest first
+  // Not empty: the prefix is another job's. Words for this job's users: no name of another
+  // namespace, no UID.
+  std::string taken_by = {};
   bool operator==(const CheckpointFinding&) const = default;
 };
 
 // Where to look, for which attempt of whom.
 struct CheckpointAsk {
   std::string job_uid = {};
+  std::string job = {};  // namespace/name
   std::int32_t attempt = 0;
   std::string uri = {};
   bool operator==(const CheckpointAsk&) const = default;

@@ -18,7 +18,7 @@ void CheckpointLooks::ask(const kube::ObjectKey& key, CheckpointAsk ask) {
   job.under_way = true;
   Waiting asked{.key = key, .ask = std::move(ask), .due = clock_.monotonic() + kLookMax};
   if (waiting_.size() >= kLooksWaitingMax) {
-    end(asked, fail(Errc::kThrottled, "{} others are looked at first", waiting_.size()));
+    end(asked, fail(Errc::kThrottled, "queue full: {} checkpoint checks pending", waiting_.size()));
     return;
   }
   waiting_.push_back(std::move(asked));
@@ -39,7 +39,7 @@ void CheckpointLooks::end(const Waiting& asked, Result<CheckpointFinding> found)
   if (found) {
     look.finding = *std::move(found);
   } else {
-    look.unreadable = found.error().context;
+    look.unreadable = found.error().context.substr(0, kWhyBytesMax);
   }
   known->second.ended = std::move(look);
   known->second.under_way = false;

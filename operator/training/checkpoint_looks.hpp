@@ -34,6 +34,7 @@ class CheckpointLooks {
       : clock_(clock), reader_(reader), asked_(std::move(executor)) {}
 
   bool can_look() const { return reader_ != nullptr; }
+  bool can_look_at(std::string_view uri) const { return can_look() && reader_->reads(uri); }
   void on_news(Wake wake) { wake_ = std::move(wake); }
 
   // Changes nothing while a look for the same attempt is under way.

@@ -4,6 +4,8 @@
 // words for people; damage is no failure but a finding. kTimeout at the deadline.
 #pragma once
 
+#include <string_view>
+
 #include "base/clock.hpp"
 #include "base/result.hpp"
 #include "base/task.hpp"
@@ -19,6 +21,8 @@ class CheckpointReader {
   virtual ~CheckpointReader() = default;
 
   virtual Task<Result<CheckpointFinding>> read(CheckpointAsk ask, Monotonic deadline) = 0;
+  // False: the place cannot be read from here, so retrying is pointless.
+  virtual bool reads(std::string_view /*uri*/) const { return true; }
 };
 
 }  // namespace amdahl::training

@@ -46,6 +46,20 @@ TEST_CASE("A job that does not, or keeps no checkpoints, gets none") {
   }
 }
 
+TEST_CASE("A pod is told which checkpoints stay and where its job starts from", "[B1][D4]") {
+  TrainingJob job = a_job("0");
+  const auto told = [&](std::string_view name) {
+    return variable(pod_of(job, {.attempt = 1, .nodes = 2}, {}), name);
+  };
+  CHECK(told("AMDAHL_CHECKPOINT_RETENTION").empty());
+  CHECK(told("AMDAHL_CHECKPOINT_INIT_FROM").empty());
+  job.spec.checkpoint.retention = {.keep_last = 5, .keep_every_steps = 100, .bytes_max = "1.5Gi"};
+  job.spec.checkpoint.init_from = "gs://b/base@7";
+  CHECK(told("AMDAHL_CHECKPOINT_RETENTION") ==
+        R"({"keepLast":5,"keepEverySteps":100,"keepBytesMax":1610612736})");
+  CHECK(told("AMDAHL_CHECKPOINT_INIT_FROM") == "gs://b/base@7");
+}
+
 TEST_CASE("Memory for snapshots counts against the trainer's limit, and both are named") {
   const auto fault = [](const char* arena, Json limit) {
     TrainingJob job = a_job(arena);
@@ -60,7 +74,7 @@ TEST_CASE("Memory for snapshots counts against the trainer's limit, and both are
   for (const Json& limit : {Json("1087Mi"), Json("1Gi"), Json(1), Json("1m")}) {
     const auto words = fault("1Gi", limit);
     REQUIRE(words);
-    CHECK(words->starts_with("checkpoint.arenaBytes: 1073741824"));
+    CHECK(words->starts_with("spec.checkpoint.arenaBytes: 1073741824"));
     CHECK(words->ends_with("1140850688"));
   }
 }

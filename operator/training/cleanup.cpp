@@ -29,6 +29,19 @@ ObjectDelete deletion_of(const kube::ObjectMeta& meta) {
   return {.name = meta.name, .uid = meta.uid, .version = meta.version};
 }
 
+// An attempt that we stopped, and that did not stop as it should: the proof goes with the pods, so
+// it is on record before they are released.
+std::optional<Plan> stop_in_trouble(const Situation& s) {
+  TrainingJobStatus next = s.status;
+  note_stop(next, s);
+  if (next == s.status || s.view.ours.empty()) return std::nullopt;
+  if (next.attempts.back().cause->cause_class == api::CauseClass::kStoppedOnRequest)
+    return std::nullopt;  // is written with what comes next
+  next.epoch = s.seen.epoch;
+  return Plan{
+      .policy = "settle", .move = Move::kObserve, .write_ahead = true, .status = std::move(next)};
+}
+
 void release(Plan& plan, const PodSeen& pod) {
   if (pod.has_finalizer)
     plan.release_pods.push_back({.name = pod.name, .uid = pod.uid, .object = pod.object});
@@ -55,11 +68,16 @@ void clear_pods(Plan& plan, const Situation& s, Leave leave, std::string_view wh
   }
 }
 
-void clear_gang(Plan& plan, const Situation& s) {
+void clear_group(Plan& plan, const Situation& s) {
   const std::string& uid = s.job().metadata.uid;
   if (const GroupPtr& group = s.seen.group;
       group && owned_by(group->metadata.owners, uid) && !group->metadata.deleted)
     plan.delete_group = deletion_of(group->metadata);
+}
+
+void clear_gang(Plan& plan, const Situation& s) {
+  clear_group(plan, s);
+  const std::string& uid = s.job().metadata.uid;
   if (const ServicePtr& service = s.seen.service;
       service && owned_by(service->metadata.owners, uid) && !service->metadata.deleted)
     plan.delete_service = deletion_of(service->metadata);
@@ -74,11 +92,12 @@ std::optional<Plan> settle(const Situation& s) {
     if (!all_over) continue;
     Plan plan{.policy = "settle", .move = Move::kObserve, .write_ahead = true};
     plan.status = s.status;
+    note_stop(*plan.status, s);
     account_held(*plan.status, s);
     plan.status->epoch = s.seen.epoch;
     return plan;
   }
-  return std::nullopt;
+  return stop_in_trouble(s);
 }
 
 std::optional<Plan> plan_finished(const Situation& s) {

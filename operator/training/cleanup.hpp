@@ -11,12 +11,13 @@
 namespace amdahl::training {
 
 enum class Leave : std::uint8_t {
-  kNothing,   // a pause gives everything back
+  kNothing,   // a pause gives back all that others could use
   kEvidence,  // the pods that recorded causes name, and ended pods of the last attempt of a job
 };
 
 // The pods of attempts that are over.
 void clear_pods(Plan& plan, const Situation& s, Leave leave, std::string_view why);
+void clear_group(Plan& plan, const Situation& s);
 // The PodGroup and the Service.
 void clear_gang(Plan& plan, const Situation& s);
 // The GPU-seconds of attempts whose pods are all over, if they are not on record yet: then nothing

@@ -1,8 +1,12 @@
 // Deadlines, each of which counts what it says: queue, time without all pods bound; start, from
-// there until every rank runs; active, time in which all ranks run, in all attempts together. Time
+// there to the first step; active, time in which all ranks run, in all attempts together. Time
 // paused is in none of them.
 
+#include <algorithm>
+#include <vector>
+
 #include "operator/api/condition.hpp"
+#include "operator/training/breakage.hpp"
 #include "operator/training/events.hpp"
 #include "operator/training/policies.hpp"
 #include "operator/training/status_of.hpp"
@@ -10,54 +14,83 @@
 namespace amdahl::training {
 namespace {
 
+// A trainer that printed something within this time is at work, whatever it printed.
+constexpr std::chrono::minutes kQuietMax{5};
+
 struct Running {
   std::string_view reason = {};
-  std::string_view what = {};
   std::chrono::nanoseconds limit{0};
   std::chrono::nanoseconds used{0};
+  std::string what = {};
+
+  std::chrono::nanoseconds left() const { return limit - used; }
 };
 
-// The one deadline that runs now, if it has a limit.
-std::optional<Running> running_deadline(const Situation& s) {
-  if (!s.view.live()) return std::nullopt;
+using Deadlines = std::vector<Running>;
+
+void add(Deadlines& running, const OptionalDuration& limit, std::int64_t seconds,
+         std::string_view reason, std::string what) {
+  if (limit.fixed)
+    running.push_back({reason, limit.fixed->span, std::chrono::seconds{seconds}, std::move(what)});
+}
+
+// Steps that nobody understands are no reason to end a job that visibly works: as long as a rank
+// prints, the deadline is put off.
+Running start_deadline(const Situation& s, const Used& used, std::chrono::nanoseconds limit) {
+  Running start{api::reason::kStartDeadline, limit, std::chrono::seconds{used.start_seconds}, {}};
+  if (!api::is_true(s.status.conditions, api::condition::kRunning)) {
+    start.what = "had its nodes and did not start for";
+    return start;
+  }
+  start.what = "had its nodes and made no step for";
+  const auto quiet = quiet_seconds(s);
+  if (!quiet) return start;
+  const auto patience = std::min<std::chrono::nanoseconds>(limit, kQuietMax);
+  const std::chrono::nanoseconds rest = patience - std::chrono::seconds{*quiet};
+  if (start.left() < rest) start.limit = start.used + rest;
+  return start;
+}
+
+// Those that run now and have a limit.
+Deadlines running_deadlines(const Situation& s) {
+  Deadlines all;
+  if (!s.view.live()) return all;
   // Got there already, perhaps while nobody looked: the record is behind, and only it.
   const bool admitted = api::is_true(s.status.conditions, api::condition::kAdmitted);
   const bool running = api::is_true(s.status.conditions, api::condition::kRunning);
-  if (!admitted && s.view.whole() && s.view.bound == s.view.desired) return std::nullopt;
-  if (!running && s.view.whole() && s.view.running == s.view.desired) return std::nullopt;
+  if (!admitted && s.view.whole() && s.view.bound == s.view.desired) return all;
+  if (!running && s.view.whole() && s.view.running == s.view.desired) return all;
   const Used used = used_time(s);
   const api::DeadlineSpec& limits = s.spec.deadlines;
-  const auto of = [](const OptionalDuration& limit, std::int64_t seconds, std::string_view reason,
-                     std::string_view what) -> std::optional<Running> {
-    if (!limit.fixed) return std::nullopt;
-    return Running{reason, what, limit.fixed->span, std::chrono::seconds{seconds}};
-  };
   if (running)
-    return of(limits.active, used.active_seconds, api::reason::kActiveDeadline, "trained for");
-  if (admitted)
-    return of(limits.start, used.start_seconds, api::reason::kStartDeadline,
-              "had its nodes and did not start for");
-  return of(limits.queue, used.queue_seconds, api::reason::kQueueDeadline, "waited for nodes for");
+    add(all, limits.active, used.active_seconds, api::reason::kActiveDeadline, "trained for");
+  if (is_starting(s) && limits.start.fixed)
+    all.push_back(start_deadline(s, used, limits.start.fixed->span));
+  if (!admitted)
+    add(all, limits.queue, used.queue_seconds, api::reason::kQueueDeadline, "waited for nodes for");
+  return all;
 }
 
 }  // namespace
 
 std::optional<std::chrono::nanoseconds> next_deadline(const Situation& s) {
-  constexpr std::chrono::seconds kSoonest{1};
+  constexpr std::chrono::nanoseconds kSoonest = std::chrono::seconds{1};
   std::optional<std::chrono::nanoseconds> next;
-  if (const auto running = running_deadline(s))
-    next = std::max<std::chrono::nanoseconds>(running->limit - running->used, kSoonest);
+  for (const Running& running : running_deadlines(s))
+    next = std::max(std::min(next.value_or(running.left()), running.left()), kSoonest);
   if (!s.view.live() || !s.spec.suspend || !is_pausing(s.status)) return next;
   const std::chrono::nanoseconds pause = pause_deadline(s) - s.now;
-  return std::max<std::chrono::nanoseconds>(std::min(next.value_or(pause), pause), kSoonest);
+  return std::max(std::min(next.value_or(pause), pause), kSoonest);
 }
 
 std::optional<Plan> plan_deadline(const Situation& s) {
-  const auto running = running_deadline(s);
-  if (!running || running->used < running->limit) return std::nullopt;
+  const Deadlines all = running_deadlines(s);
+  const auto running =
+      std::ranges::find_if(all, [](const Running& one) { return one.left() <= one.left().zero(); });
+  if (running == all.end()) return std::nullopt;
   const std::string message = fmt::format("{} {}", running->what, format_duration(running->used));
   TrainingJobStatus next = s.status;
-  end_attempt(next, s, api::AttemptOutcome::kFailed, {});
+  end_attempt(next, s, api::AttemptOutcome::kFailed, why_not_further(s));
   finish_job(next, s, api::condition::kFailed, running->reason, message);
   Plan plan = write_ahead(s, std::move(next), Move::kGiveUp);
   plan.policy = "deadline";

@@ -28,6 +28,7 @@ constexpr auto kKinds = std::to_array<EventKind>({
     {event::kPaused},
     {event::kResumed},
     {event::kCheckpointDamaged, true},
+    {event::kCheckpointTaken, true},
     {event::kCheckpointNotVerified},
     {event::kCheckpointSaveFailing, true},
     {event::kCompleted},
@@ -39,20 +40,67 @@ constexpr auto kKinds = std::to_array<EventKind>({
     {reason::kQueueDeadline, true},
     {reason::kStartDeadline, true},
     {reason::kActiveDeadline, true},
+    {event::kUnreadable, true},
+    {event::kReconcileFailed, true},
+    {event::kStatusMended, true},
 });
 
-std::int32_t failed_saves(const api::TrainingJobStatus& status) {
-  return status.checkpoint ? status.checkpoint->failed_saves : 0;
+// A save that failed since the last record: a higher number, or in a new attempt a later time.
+bool more_failed(const api::CheckpointStatus& next, const api::CheckpointStatus& before) {
+  if (next.failed_saves > before.failed_saves) return true;
+  return next.last_failed_save && next.last_failed_save->at &&
+         (!before.last_failed_save || next.last_failed_save->at > before.last_failed_save->at);
 }
 
-// Its own words are the trainer's: a report has only the number.
 void announce_saves(Plan& plan, const Situation& s) {
-  const std::int32_t failed = failed_saves(*plan.status);
-  if (failed <= failed_saves(s.status)) return;
-  plan.events.push_back(
-      event_of(event::kCheckpointSaveFailing,
-               fmt::format("{} save{} could not be written; the trainer's log says why", failed,
-                           failed == 1 ? "" : "s")));
+  const api::CheckpointStatus next = plan.status->checkpoint.value_or(api::CheckpointStatus{});
+  if (!more_failed(next, s.status.checkpoint.value_or(api::CheckpointStatus{}))) return;
+  std::string note = fmt::format("{} save{} could not be written", next.failed_saves,
+                                 next.failed_saves == 1 ? "" : "s");
+  const bool why = next.last_failed_save && !next.last_failed_save->message.empty();
+  note += why ? ", the last because: " + next.last_failed_save->message
+              : "; the trainer's log says why";
+  plan.events.push_back(event_of(event::kCheckpointSaveFailing, std::move(note)));
+}
+
+// A checkpoint that keeps the job from its pods: said when the condition turns. Here and not where
+// it is found, because a job without a status is planned as if its first one were written.
+void announce_obstacle(Plan& plan, const Situation& s) {
+  const auto& pending = plan.status->pending;
+  if (!pending ||
+      (pending->reason != event::kCheckpointTaken && pending->reason != event::kCheckpointDamaged))
+    return;
+  const auto* const before =
+      api::find_condition(s.status.conditions, api::condition::kCheckpointReady);
+  const auto* const now =
+      api::find_condition(plan.status->conditions, api::condition::kCheckpointReady);
+  if (now != nullptr && (before == nullptr || before->reason != now->reason))
+    plan.events.push_back(event_of(pending->reason, pending->message));
+}
+
+void announce_phase(Plan& plan, const Situation& s) {
+  const api::TrainingJobStatus& next = *plan.status;
+  if (next.phase == s.status.phase) return;
+  const std::string gang = fmt::format("attempt {}: the gang of {}", next.attempt,
+                                       next.workers ? next.workers->desired : 0);
+  switch (next.phase) {
+    case api::Phase::kQueued:
+      plan.events.push_back(event_of(event::kQueued, gang + " waits for nodes"));
+      break;
+    case api::Phase::kStarting:
+      plan.events.push_back(event_of(event::kBound, gang + " has its nodes"));
+      break;
+    case api::Phase::kRunning:
+      plan.events.push_back(event_of(event::kStarted, gang + " runs"));
+      break;
+    case api::Phase::kPaused:
+      plan.events.push_back(
+          event_of(event::kPaused,
+                   "all pods are deleted; " + (next.pause ? next.pause->message : std::string())));
+      break;
+    default:
+      break;  // Pending: the first status; every other phase is a decision, with its own words
+  }
 }
 
 }  // namespace
@@ -68,29 +116,10 @@ PlannedEvent event_of(std::string_view reason, std::string note) {
 }
 
 void announce(Plan& plan, const Situation& s) {
-  if (!plan.status || !plan.events.empty()) return;
-  const api::TrainingJobStatus& next = *plan.status;
-  if (next.phase == s.status.phase) return announce_saves(plan, s);
-  const std::string gang = fmt::format("attempt {}: the gang of {}", next.attempt,
-                                       next.workers ? next.workers->desired : 0);
-  switch (next.phase) {
-    case api::Phase::kQueued:
-      plan.events.push_back(event_of(event::kQueued, gang + " waits for nodes"));
-      break;
-    case api::Phase::kStarting:
-      plan.events.push_back(event_of(event::kBound, gang + " has its nodes"));
-      break;
-    case api::Phase::kRunning:
-      plan.events.push_back(event_of(event::kStarted, gang + " runs"));
-      break;
-    case api::Phase::kPaused:
-      plan.events.push_back(event_of(
-          event::kPaused,
-          "it holds nothing any more; " + (next.pause ? next.pause->message : std::string())));
-      break;
-    default:
-      break;  // Pending: the first status; every other phase is a decision, with its own words
-  }
+  if (!plan.status) return;
+  announce_obstacle(plan, s);
+  if (plan.events.empty()) announce_phase(plan, s);
+  announce_saves(plan, s);
 }
 
 }  // namespace amdahl::training

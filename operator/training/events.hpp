@@ -1,7 +1,8 @@
 // The events of a TrainingJob: every reason there is, and what is said when a phase changes.
 //
 // Pure. Every change of phase, every restart, every outcome of a pause and every checkpoint that is
-// not as it should be has exactly one event; nothing else has one. docs/reference/events.md is this
+// not as it should be has exactly one event, and so has a job that the operator cannot look after;
+// nothing else has one. docs/reference/events.md is this
 // list for people.
 #pragma once
 
@@ -28,9 +29,14 @@ inline constexpr std::string_view kResumed = "Resumed";
 // A checkpoint cannot be used, and an older one is, or none is left.
 inline constexpr std::string_view kCheckpointDamaged = "CheckpointDamaged";
 inline constexpr std::string_view kCheckpointSaveFailing = "CheckpointSaveFailing";
+inline constexpr std::string_view kCheckpointTaken = "CheckpointTaken";
 inline constexpr std::string_view kCheckpointNotVerified = "CheckpointNotVerified";
 inline constexpr std::string_view kCompleted = "Completed";
 inline constexpr std::string_view kCancelled = "Cancelled";
+// About the operator itself, and without a status: it cannot look after the job.
+inline constexpr std::string_view kUnreadable = "Unreadable";
+inline constexpr std::string_view kReconcileFailed = "ReconcileFailed";
+inline constexpr std::string_view kStatusMended = "StatusMended";
 }  // namespace event
 
 struct EventKind {
@@ -43,7 +49,8 @@ std::span<const EventKind> event_kinds();
 // With the type that the list has for it.
 PlannedEvent event_of(std::string_view reason, std::string note);
 
-// Adds the event of a change of phase that no policy had words for.
+// Adds the events of what turned without a policy that had words for it: the phase, checkpoints
+// that keep the job from its pods, saves that fail.
 void announce(Plan& plan, const Situation& s);
 
 }  // namespace amdahl::training

@@ -8,16 +8,21 @@ namespace amdahl::training {
 namespace {
 
 bool heeds_pause(const api::Report& report) {
-  return report.pause.state == api::ReportPauseState::kSaving ||
-         report.pause.state == api::ReportPauseState::kCommitted;
+  using enum api::ReportPauseState;
+  if (report.pause.state == kSaving || report.pause.state == kCommitted) return true;
+  // A signal was sent, and it ended without saving: nothing says that it was through.
+  const bool killed = report.pause.way == api::ReportPauseWay::kTerminate;
+  const bool told = killed || report.pause.way == api::ReportPauseWay::kUserSignal;
+  return told && (report.pause.state == kFailed || (killed && report.pause.state != kNone));
 }
 
 // Ranks stop together, whichever of them was told: any of them may know why.
 bool stopped_for_pause(const Situation& s) {
-  const api::Report* const first = report_of(s.seen, s.view, 0);
-  const bool counted = first != nullptr && first->total_steps && first->step;
-  if (counted && *first->step >= *first->total_steps) return false;
-  if (counted && is_pausing(s.status)) return true;
+  const api::Report* const counts = counting_report(s);
+  const bool counted = counts != nullptr && counts->total_steps && counts->step;
+  if (counted && *counts->step >= *counts->total_steps) return false;
+  // Nobody says how it ended: a training that was asked to stop is not called a success for that.
+  if (is_pausing(s.status) && (counted || counts == nullptr)) return true;
   for (std::uint32_t rank = 0; rank < s.view.ranks.size(); ++rank)
     if (const api::Report* report = report_of(s.seen, s.view, rank);
         report != nullptr && heeds_pause(*report))

@@ -34,6 +34,13 @@ Json spec_of(const Situation& s) {
   return spec;
 }
 
+bool same_topology(const std::optional<kube::NetworkTopology>& has,
+                   const std::optional<api::NetworkTopology>& wants) {
+  if (!has || !wants) return has.has_value() == wants.has_value();
+  return has->mode == enum_name(wants->mode) &&
+         has->highest_tier_allowed == wants->highest_tier_allowed;
+}
+
 // What Volcano says about a group it cannot place.
 std::optional<api::PendingStatus> unschedulable(const kube::PodGroup& group) {
   for (const kube::Condition& condition : group.status.conditions)
@@ -59,7 +66,8 @@ class Volcano final : public GangBackend {
     const api::SchedulingSpec& wants = s.spec.scheduling;
     return has.members_min != s.view.desired || has.queue != wants.queue ||
            has.priority_class != wants.priority_class ||
-           has.resources_min.empty() != (wants.admission != api::Admission::kFixed);
+           has.resources_min.empty() != (wants.admission != api::Admission::kFixed) ||
+           !same_topology(has.network_topology, wants.network_topology);
   }
 
   GangState state(const Situation& s) const override {

@@ -127,8 +127,11 @@ std::vector<Sample> jobs_by_phase(const JobList& jobs) {
   return samples;
 }
 
-JobMetrics::JobMetrics(MetricsRegistry& registry, controller::Store<TrainingJob>& jobs)
+JobMetrics::JobMetrics(MetricsRegistry& registry, controller::Store<TrainingJob>& jobs,
+                       Clock& clock)
     : jobs_(jobs),
+      clock_(clock),
+      phase_metrics_(registry),
       failures_(registry.counter_family<api::CauseClass, api::CauseDomain>(
           {"amdahl_failures_total", "Attempts that ended for a cause, by cause.", {}},
           {"cause", "domain"})),
@@ -206,6 +209,7 @@ JobList JobMetrics::all() const {
 void JobMetrics::changed(const controller::Change& change) {
   if (change.type == controller::ChangeType::kDeleted) {
     counted_.erase(change.uid);
+    phase_metrics_.forget(change.uid);
     return;
   }
   if (const JobPtr job = jobs_.find(change.key)) count(*job);
@@ -218,6 +222,7 @@ void JobMetrics::count(const TrainingJob& job) {
   count_gpu_seconds(job, entry->second, known);
   count_failures(job, entry->second, known);
   count_pause(job, entry->second, known);
+  phase_metrics_.note(job, clock_.monotonic());
 }
 
 void JobMetrics::count_gpu_seconds(const TrainingJob& job, Counted& counted, bool known) {

@@ -15,6 +15,7 @@
 
 #include "base/metrics.hpp"
 #include "operator/controller/store.hpp"
+#include "operator/training/phase_metrics.hpp"
 #include "operator/training/types.hpp"
 
 namespace amdahl::training {
@@ -44,7 +45,7 @@ std::vector<Sample> jobs_by_phase(const JobList& jobs);
 
 class JobMetrics {
  public:
-  JobMetrics(MetricsRegistry& registry, controller::Store<TrainingJob>& jobs);
+  JobMetrics(MetricsRegistry& registry, controller::Store<TrainingJob>& jobs, Clock& clock);
   JobMetrics(const JobMetrics&) = delete;
   JobMetrics& operator=(const JobMetrics&) = delete;
 
@@ -73,6 +74,8 @@ class JobMetrics {
   std::vector<Sample> fleet_gpu_seconds() const;
 
   controller::Store<TrainingJob>& jobs_;
+  Clock& clock_;
+  PhaseMetrics phase_metrics_;
   JobSeries series_;                                            // of the rendering that goes on
   std::map<std::string, Counted, std::less<>> counted_;         // by UID, of jobs that exist
   std::map<std::pair<Place, std::string>, Total> gpu_seconds_;  // by state

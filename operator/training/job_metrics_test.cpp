@@ -89,7 +89,8 @@ TEST_CASE("Series of jobs: how many are in which phase") {
 struct Counted {
   MetricsRegistry registry;
   controller::Store<TrainingJob> jobs;
-  JobMetrics metrics{registry, jobs};
+  ManualClock clock;
+  JobMetrics metrics{registry, jobs, clock};
   int version = 1;
 
   Counted() {

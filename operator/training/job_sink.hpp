@@ -1,9 +1,11 @@
 // Between the watch of TrainingJobs and their cache: one job that this program cannot read, of a
 // newer CRD or with a template nested beyond all bounds, must not keep it from all others.
 //
-// Such a job is cached with its metadata alone and left alone by decide(); everything else goes
-// through. Thread: one. Lifetime: the cache outlives it. Failure: an object without readable
-// metadata is an error, as without this.
+// If everything but the template can be read, the job is cached with an empty template and a mark,
+// and decide() refuses it; otherwise with its metadata or its identity alone, and decide() leaves
+// it alone. It is never taken part by part, as objects of other kinds are: a job without its mark
+// would be acted upon. Everything else goes through. Thread: one. Lifetime: the cache outlives it.
+// Failure: an object without an identity is an error, as without this.
 #pragma once
 
 #include <functional>
@@ -27,6 +29,8 @@ class JobSink final : public kube::ObjectSink {
   void advance(std::string_view version) override { jobs_.advance(version); }
 
  private:
+  Result<std::string_view> decode_instead(const Json& job);
+
   controller::Store<TrainingJob>& jobs_;
   OnProblem on_unreadable_;
   std::string substitute_;

@@ -1,4 +1,5 @@
 // The whole controller against the server in memory, in virtual time.
+#include "operator/kube/types_coordination.hpp"
 #include "operator/training/test_live.hpp"
 
 namespace amdahl::training {
@@ -80,7 +81,8 @@ Task<void> pauses(Live& live) {
   live.edit({{"suspend", true}});
   co_await live.clock.sleep_for(2s);
   CHECK(live.phase() == "Pausing");
-  CHECK(live.reports.reply_for(uid, 1, live.clock.wall()).request == api::ReportRequest::kPause);
+  const JobId id{.key = kLiveJob, .uid = uid};
+  CHECK(live.reports.reply_for(id, 1, live.clock.wall()).request == api::ReportRequest::kPause);
   report.sequence = 2;
   report.pause = {.state = api::ReportPauseState::kCommitted, .step = 10};
   live.reports.note(report, pod, live.clock.wall());
@@ -223,14 +225,46 @@ Task<void> unreadable(Live& live) {
   live.run_all();
   co_await live.clock.sleep_for(5s);
   CHECK(live.phase() == "Running");
-  for (const char* name : {"deep", "newer"})
-    CHECK_FALSE(
-        live.server.find(kTrainingJobs, {.ns = "research", .name = name}).contains("status"));
+  const auto job = [&](const char* name) {
+    return live.server.find(kTrainingJobs, {.ns = "research", .name = name});
+  };
+  CHECK_FALSE(job("newer").contains("status"));
+  CHECK(job("deep")["status"]["reason"] == "InvalidSpec");
+  const std::string told = Json(live.server.list(kube::kEvents)).dump();
+  CHECK(told.find("spec.template: cannot be read: ") != std::string::npos);
+  CHECK(told.find("\"Unreadable\"") != std::string::npos);
 }
 
-TEST_CASE("A job that cannot be read is left alone and keeps no other from running") {
+TEST_CASE("A job that cannot be read is left alone or refused, and keeps no other from running",
+          "[A1]") {
   Live live;
   live.run(unreadable(live));
+}
+
+// The server's word for a list in which a key occurs twice.
+Task<void> refused_status(Live& live) {
+  live.submit(1);
+  co_await live.clock.sleep_for(5s);
+  live.run_all();
+  co_await live.clock.sleep_for(5s);
+  const Json pod = live.server.find(kube::kPods, live.pod_key(1, 0));
+  api::Report report{.attempt = 1, .sequence = 1, .step = 7};
+  report.job = "research/train";
+  report.job_uid = live.server.find(kTrainingJobs, kLiveJob)["metadata"]["uid"];
+  live.reports.note(report, pod["metadata"]["uid"], live.clock.wall());
+  const kube::Response invalid{
+      .status = 422, .body = R"({"kind":"Status","reason":"Invalid","message":"Duplicate value"})"};
+  live.refusing.refuse("PATCH", "/status", invalid, -1, R"("progress")");
+  live.edit({{"cancel", true}});
+  co_await live.clock.sleep_for(2s);
+  CHECK(live.phase() == "Cancelled");
+  CHECK_FALSE(live.status().contains("progress"));
+  CHECK(live.registry.render().find("amdahl_training_status_refused_total 0") == std::string::npos);
+}
+
+TEST_CASE("A status that the API server refuses is written again without what ranks said", "[A8]") {
+  Live live;
+  live.run(refused_status(live));
 }
 
 Task<void> deleted(Live& live) {

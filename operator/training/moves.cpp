@@ -121,7 +121,7 @@ constexpr std::array<MoveRow, kPhaseCount * kMoveCount> kTable{{
     {kPausing, kBind, kNever},
     {kPausing, kStart, kNever},
     {kPausing, kComplete, {kSucceeded}},
-    {kPausing, kBreak, kNever},
+    {kPausing, kBreak, {kRestarting}},
     {kPausing, kGiveUp, {kFailed}},
     {kPausing, kAskPause, kNever},
     {kPausing, kDropPause, kLive},
@@ -144,7 +144,7 @@ constexpr std::array<MoveRow, kPhaseCount * kMoveCount> kTable{{
     {kPaused, kRefusePause, kNever},
     {kPaused, kEndAttempt, kNever},
     {kPaused, kPark, kNever},
-    {kPaused, kResume, {kPending}},
+    {kPaused, kResume, {kPending, kQueued, kStarting, kRunning}},
     {kPaused, kCancel, {kCancelled}},
     {kPaused, kObserve, {kPaused}},
 

@@ -12,7 +12,8 @@
 
 namespace amdahl::training {
 
-// A node that the template's selector, or the node's taints, keep the pods from is not usable.
+// A node that the template's selector or required node affinity, or the node's taints, keep the
+// pods from is not usable.
 std::vector<NodeRoom> rooms_for(const Json& pod_template, const NodesSeen& seen);
 
 }  // namespace amdahl::training

@@ -62,5 +62,69 @@ TEST_CASE("Room on nodes: cordoned, not ready, tainted and unselected ones are n
         Names{"a", "preferred", "zone"});
 }
 
+std::string with_terms(const std::string& terms) {
+  return R"({"spec":{"affinity":{"nodeAffinity":{"requiredDuringSchedulingIgnoredDuringExecution":)"
+         R"({"nodeSelectorTerms":)" +
+         terms + "}}}}}";
+}
+
+struct AffinityRow {
+  const char* terms;
+  Names usable;
+};
+
+TEST_CASE("Room on nodes: required node affinity", "[D10]") {
+  const NodesSeen seen{.nodes = {plain("a", "{}", R"({"gpu":"a100","rank":"3"})"),
+                                 plain("b", "{}", R"({"gpu":"h100","rank":"12"})"), plain("c")}};
+  const Names all{"a", "b", "c"};
+  const std::vector<AffinityRow> rows = {
+      {R"([{"matchExpressions":[{"key":"gpu","operator":"In","values":["h100","b200"]}]}])", {"b"}},
+      {R"([{"matchExpressions":[{"key":"gpu","operator":"In","values":["b200"]}]}])", {}},
+      {R"([{"matchExpressions":[{"key":"gpu","operator":"NotIn","values":["a100"]}]}])",
+       {"b", "c"}},
+      {R"([{"matchExpressions":[{"key":"gpu","operator":"Exists"}]}])", {"a", "b"}},
+      {R"([{"matchExpressions":[{"key":"gpu","operator":"DoesNotExist"}]}])", {"c"}},
+      {R"([{"matchExpressions":[{"key":"rank","operator":"Gt","values":["3"]}]}])", {"b"}},
+      {R"([{"matchExpressions":[{"key":"rank","operator":"Lt","values":["12"]}]}])", {"a"}},
+      {R"([{"matchExpressions":[{"key":"gpu","operator":"Gt","values":["3"]}]}])", {}},
+      {R"([{"matchFields":[{"key":"metadata.name","operator":"In","values":["c"]}]}])", {"c"}},
+      {R"([{"matchFields":[{"key":"metadata.name","operator":"NotIn","values":["c"]}]}])",
+       {"a", "b"}},
+      // All of a term, any of the terms.
+      {R"([{"matchExpressions":[{"key":"gpu","operator":"Exists"},
+                                {"key":"rank","operator":"Gt","values":["5"]}]}])",
+       {"b"}},
+      {R"([{"matchExpressions":[{"key":"gpu","operator":"In","values":["a100"]}]},
+           {"matchFields":[{"key":"metadata.name","operator":"In","values":["c"]}]}])",
+       {"a", "c"}},
+      {R"([{"matchExpressions":[{"key":"gpu","operator":"Exists"}],
+            "matchFields":[{"key":"metadata.name","operator":"In","values":["c"]}]}])",
+       {}},
+      {R"([{}])", {}},
+      // What is not understood keeps no node out.
+      {"[]", all},
+      {"7", all},
+      {R"(["x"])", all},
+      {R"([{"matchExpressions":[{"key":"gpu","operator":"Near","values":["h100"]}]}])", all},
+      {R"([{"matchExpressions":[{"key":"gpu","operator":"In"}]}])", all},
+      {R"([{"matchExpressions":[{"key":5,"operator":"In","values":["h100"]}]}])", all},
+      {R"([{"matchExpressions":[{"key":"rank","operator":"Gt","values":["many"]}]}])", all},
+      {R"([{"matchExpressions":[{"key":"rank","operator":"Gt","values":[5]}]}])", all},
+      {R"([{"matchExpressions":[7]}])", all},
+      {R"([{"matchFields":[{"key":"spec.x","operator":"In","values":["c"]}]}])", all},
+  };
+  for (const AffinityRow& row : rows) {
+    CAPTURE(row.terms);
+    CHECK(usable(with_terms(row.terms).c_str(), seen) == row.usable);
+  }
+  CHECK(usable(R"({"spec":{"affinity":7}})", seen) == all);
+  // What will never fit, and not only does not now.
+  const auto rooms = rooms_for(
+      Json::parse(with_terms(R"([{"matchExpressions":[{"key":"gpu","operator":"Exists"}]}])")),
+      seen);
+  CHECK(rooms[0].suitable);
+  CHECK_FALSE(rooms[2].suitable);
+}
+
 }  // namespace
 }  // namespace amdahl::training

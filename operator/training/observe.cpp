@@ -20,6 +20,16 @@ bool waits_for_nodes(const Observed& seen) {
          });
 }
 
+// What others say of the pod.
+void add_evidence(const Caches& caches, PodSeen& pod) {
+  pod.events = caches.pod_events.of(pod.uid);
+  if (pod.node.empty()) return;
+  pod.node_object = caches.nodes.find({.name = pod.node});
+  // Pods run somewhere: a cache without any node knows nothing.
+  pod.node_missing = !pod.node_object && caches.nodes_source.served() && caches.nodes.size() > 0;
+  pod.node_events = caches.node_events.of(pod.node);
+}
+
 QueueState queue_state(const Caches& caches, const std::string& name) {
   if (!caches.queues_source.served()) return QueueState::kUnknown;
   const auto queue = caches.queues.find({.name = name});
@@ -33,8 +43,10 @@ QueueState queue_state(const Caches& caches, const std::string& name) {
 
 Observed TrainingReconciler::observe(const kube::ObjectKey& key, std::int64_t epoch) const {
   Observed seen{.job = caches_.jobs.find(key), .epoch = epoch, .leading_since = leading_since_};
-  for (const GangPodPtr& pod : caches_.pods.by_index("job", kube::to_string(key)))
+  for (const GangPodPtr& pod : caches_.pods.by_index("job", kube::to_string(key))) {
     seen.pods.push_back(pod_seen(pod));
+    add_evidence(caches_, seen.pods.back());
+  }
   if (!seen.job) return seen;
   seen.group = caches_.groups.find({.ns = key.ns, .name = api::pod_group_name(key.name)});
   seen.service = caches_.services.find({.ns = key.ns, .name = api::service_name(key.name)});
@@ -43,10 +55,13 @@ Observed TrainingReconciler::observe(const kube::ObjectKey& key, std::int64_t ep
   seen.queue = queue_state(caches_, seen.job->spec.scheduling.queue);
   seen.queue_object = caches_.queues.find({.name = seen.job->spec.scheduling.queue});
   const std::int32_t attempt = seen.job->status.attempt;
-  seen.reports = reports_.of(seen.job->metadata.uid, attempt);
-  seen.reports_before = reports_.of(seen.job->metadata.uid, attempt - 1);
+  const JobId id{.key = key, .uid = seen.job->metadata.uid};
+  seen.reports = reports_.of(id, attempt, seen.pods);
+  seen.reports_before = reports_.of(id, attempt - 1, seen.pods);
   seen.can_look = looks_.can_look();
-  seen.look = looks_.of(seen.job->metadata.uid, attempt);
+  seen.store_in_pods = seen.can_look && !looks_.can_look_at(seen.job->spec.checkpoint.uri);
+  // Attempt 1 is looked at before it is on record (submit.cpp).
+  seen.look = looks_.of(seen.job->metadata.uid, std::max(attempt, 1));
   const auto known = known_.find(key);
   if (known != known_.end() && known->second.uid == seen.job->metadata.uid)
     seen.status_written = known->second.status_written;
@@ -83,7 +98,7 @@ void TrainingReconciler::forget_released(const kube::ObjectKey& key, const Obser
 void TrainingReconciler::forget_if_gone(const kube::ObjectKey& key, const Observed& seen) {
   const auto known = known_.find(key);
   if (known == known_.end() || (seen.job && seen.job->metadata.uid == known->second.uid)) return;
-  reports_.forget(known->second.uid);
+  reports_.forget({.key = key, .uid = known->second.uid});
   looks_.forget(known->second.uid);
   known_.erase(known);
 }

@@ -6,6 +6,7 @@
 #include "base/json_decode.hpp"
 #include "base/validate.hpp"
 #include "operator/api/names.hpp"
+#include "operator/api/report_lists.hpp"
 #include "operator/training/pod_template.hpp"
 
 namespace amdahl::training {
@@ -33,7 +34,9 @@ std::optional<api::Report> last_words_of(const PodSeen& seen, std::string_view m
   if (!message.starts_with('{') || message.size() > api::kTerminationMessageBytesMax)
     return std::nullopt;
   auto report = decode<api::Report>(message);
-  if (!report || !validate(*report)) return std::nullopt;
+  if (!report) return std::nullopt;
+  api::keep_last_of_each_name(*report);
+  if (!validate(*report)) return std::nullopt;
   if (report->pod_uid != seen.uid) return std::nullopt;
   return *std::move(report);
 }
@@ -82,6 +85,11 @@ std::optional<CreateRefusal> refusal_of(const Error& error) {
   switch (error.code) {
     case Errc::kInvalid:
       return CreateRefusal{.kind = CreateRefusalKind::kInvalid, .words = error.context};
+    case Errc::kTooLarge:
+      // The API server's words about the pod; bounds of our own client are no fault of the job.
+      if (says("ntity too large") || says("request is too large") || says("the body is larger"))
+        return CreateRefusal{.kind = CreateRefusalKind::kInvalid, .words = error.context};
+      return std::nullopt;
     case Errc::kConflict:
       if (says("the name is taken by"))
         return CreateRefusal{.kind = CreateRefusalKind::kNameTaken, .words = error.context};

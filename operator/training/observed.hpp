@@ -11,6 +11,7 @@
 #include "base/result.hpp"
 #include "operator/api/report.hpp"
 #include "operator/training/checkpoint_look.hpp"
+#include "operator/training/event_note.hpp"
 #include "operator/training/types.hpp"
 
 namespace amdahl::training {
@@ -34,6 +35,10 @@ struct PodSeen {
   std::optional<std::int64_t> deletion_grace = {};
   std::optional<api::Report> last_words = {};  // from the termination message, if it is one
   GangPodPtr object = {};                      // the evidence, for the diagnosis
+  NodePtr node_object = {};                    // null: not bound, or not known
+  bool node_missing = false;                   // bound to a node that the cache does not have
+  EventNotesPtr events = {};                   // about the pod; null: none
+  EventNotesPtr node_events = {};
 
   bool ended() const {
     return phase == kube::PodPhase::kSucceeded || phase == kube::PodPhase::kFailed;
@@ -77,6 +82,7 @@ struct Observed {
   std::vector<RankReport> reports_before = {};  // of the one before, for its account
   std::optional<CreateRefusal> refusal = {};
   bool can_look = false;                        // somebody can read stores
+  bool store_in_pods = false;                   // but not this job's: a folder of its pods
   std::optional<CheckpointLook> look = {};      // of the current attempt, the last that ended
   std::optional<WallTime> status_written = {};  // by this process, last
   std::int64_t epoch = 0;                       // of this leader

@@ -2,6 +2,7 @@
 
 #include <algorithm>
 #include <boost/asio/this_coro.hpp>
+#include <exception>
 #include <optional>
 
 #include "base/task_group.hpp"
@@ -14,13 +15,18 @@ struct Work {
   std::size_t count = 0;
   std::size_t next = 0;
   std::optional<Error> failed = {};
+  std::exception_ptr thrown = {};  // goes on to the caller, as if it had made the write itself
 };
 
 Task<void> work_on(Work& work) {
   co_await boost::asio::this_coro::throw_if_cancelled(false);
-  while (work.next < work.count && !work.failed) {
-    auto done = co_await work.make(work.next++);
-    if (!done && !work.failed) work.failed = std::move(done).error();
+  try {
+    while (work.next < work.count && !work.failed && !work.thrown) {
+      auto done = co_await work.make(work.next++);
+      if (!done && !work.failed) work.failed = std::move(done).error();
+    }
+  } catch (...) {
+    work.thrown = std::current_exception();
   }
 }
 
@@ -39,6 +45,7 @@ Task<Result<void>> in_parallel(Clock& clock, std::size_t count,
     (void)co_await group.join(clock, Monotonic::max());
     co_return fail(Errc::kCancelled, "writes of pods stopped");
   }
+  if (work.thrown) std::rethrow_exception(work.thrown);
   if (work.failed) co_return std::unexpected<Error>(*std::move(work.failed));
   co_return Result<void>{};
 }

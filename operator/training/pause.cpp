@@ -1,12 +1,19 @@
 // Pause: the ranks are asked for a checkpoint, what becomes of it is recorded, and only then the
-// pods go (resume.cpp). It spends no failure budget, whatever happens meanwhile.
+// pods go (resume.cpp).
+//
+// With the policy Committed the attempt ends by a checkpoint, or when there is nothing to save, and
+// never with steps lost, unless the job keeps no checkpoints at all. An attempt that breaks while
+// it is asked is restart.cpp's: the pause is refused, and the next attempt runs until its next
+// checkpoint (docs/adr/0026).
 
 #include <algorithm>
 
+#include "operator/api/fit_status.hpp"
 #include "operator/training/breakage.hpp"
 #include "operator/training/events.hpp"
 #include "operator/training/policies.hpp"
 #include "operator/training/status_of.hpp"
+#include "operator/training/unsaved.hpp"
 
 namespace amdahl::training {
 namespace {
@@ -14,21 +21,19 @@ namespace {
 using api::PauseOutcome;
 using api::ReportPauseState;
 
+bool promises_steps(const Situation& s) {
+  return s.spec.checkpoint.pause.policy == api::PausePolicy::kCommitted;
+}
+
 struct Outcome {
   PauseOutcome outcome = PauseOutcome::kNothingToSave;
   std::optional<std::int64_t> step = {};  // from which it will go on
   std::string message = {};
 };
 
-std::optional<std::int64_t> last_committed(const TrainingJobStatus& status) {
-  if (!status.checkpoint || !status.checkpoint->last_committed) return std::nullopt;
-  return status.checkpoint->last_committed->step;
-}
-
 Plan end_with(const Situation& s, Outcome outcome) {
   TrainingJobStatus next = s.status;
-  const bool asked = is_pausing(s.status) || pause_refused(s.status);
-  if (!asked)
+  if (!is_pausing(s.status) && !pause_refused(s.status))
     next.pause =
         api::PauseStatus{.requested_at = stamp(s.now), .generation = s.job().metadata.generation};
   end_attempt(next, s, api::AttemptOutcome::kPaused, {});
@@ -71,7 +76,6 @@ std::optional<std::int64_t> committed_step(const Situation& s) {
   return report->step.value_or(0);
 }
 
-// After a refusal any newer checkpoint will do.
 std::optional<std::int64_t> newer_checkpoint(const Situation& s) {
   const api::Report* const report = report_of(s.seen, s.view, 0);
   if (report == nullptr || !report->checkpoint) return std::nullopt;
@@ -90,33 +94,18 @@ Outcome cut_off(const Situation& s, std::string_view why) {
   TrainingJobStatus next = s.status;
   take_reports(next, s);
   const std::int64_t lost = steps_at_risk(next).value_or(0);
-  if (lost == 0) return {.outcome = PauseOutcome::kNothingToSave, .message = std::string(why)};
-  return {.outcome = PauseOutcome::kStepsLost,
-          .message = fmt::format("{}: {} steps have to be done again", why, lost)};
+  if (lost == 0 && !works_uncounted(s))
+    return {.outcome = PauseOutcome::kNothingToSave, .message = std::string(why)};
+  const std::string what = lost > 0 ? fmt::format("{} steps have to be done again", lost)
+                                    : "what was done since the last checkpoint is lost";
+  return {.outcome = PauseOutcome::kStepsLost, .message = fmt::format("{}: {}", why, what)};
 }
 
-// Every rank ended well, and rank 0 did not say that it saved for the pause.
-Outcome stopped(const Situation& s) {
-  TrainingJobStatus next = s.status;
-  take_reports(next, s);
-  const auto step = last_committed(next);
-  if (step && next.attempts.back().last_step.value_or(0) <= *step) return committed(*step);
-  return cut_off(s, "the trainer stopped without saying that it saved");
-}
-
-// Why asking would be pointless; nullopt: there is something to ask for.
-std::optional<std::string> nothing_to_save(const Situation& s) {
-  if (s.view.running == 0) return "no rank had started";
-  if (s.spec.checkpoint.uri.empty()) return "the job keeps no checkpoints";
-  if (has_stepped(s.seen, s.view)) return std::nullopt;
-  // Nobody who could be asked: those that run wait for the others.
-  if (s.view.running < s.view.desired) return "not every rank had started";
-  if (report_of(s.seen, s.view, 0) != nullptr) return "no step was made";
-  return std::nullopt;
-}
-
-Plan begin(const Situation& s) {
+// An attempt that is broken already failed by itself: restart.cpp ends it, and its successor is
+// paused before it starts.
+std::optional<Plan> begin(const Situation& s) {
   if (const auto why = nothing_to_save(s)) return end_with(s, cut_off(s, *why));
+  if (promises_steps(s) && find_breakage(s)) return std::nullopt;
   TrainingJobStatus next = s.status;
   next.pause = api::PauseStatus{.requested_at = stamp(s.now),
                                 .generation = s.job().metadata.generation,
@@ -140,34 +129,98 @@ Plan drop(const Situation& s) {
 Plan refuse(const Situation& s, std::string_view why) {
   TrainingJobStatus next = s.status;
   take_reports(next, s);
-  next.pause->outcome = PauseOutcome::kRefused;
-  next.pause->recorded_at = stamp(s.now);
-  next.pause->step = last_committed(next);
-  next.pause->message = fmt::format("{}; the job runs on and stops at its next checkpoint", why);
+  refuse_pause(next, s, fmt::format("{}; the job runs on", why));
   Plan plan = write_ahead(s, std::move(next), Move::kRefusePause);
   plan.policy = "pause";
   plan.events.push_back(event_of(event::kPauseRefused, plan.status->pause->message));
   return plan;
 }
 
-Plan broken_off(const Situation& s, const Breakage& broken) {
-  Plan plan = end_with(s, cut_off(s, "a rank was lost while the job paused"));
+// The trainer has stopped and not saved: an attempt that is not asked does its steps again.
+Plan start_over(const Situation& s, std::string_view why) {
+  TrainingJobStatus next = s.status;
+  end_attempt(next, s, api::AttemptOutcome::kPaused, {});
+  refuse_pause(next, s, fmt::format("{}; the job starts again from its last checkpoint", why));
+  begin_attempt(next, s);
+  Plan plan = write_ahead(s, std::move(next), Move::kResume);
+  plan.policy = "pause";
+  plan.events.push_back(event_of(event::kPauseRefused, plan.status->pause->message));
+  return plan;
+}
+
+// Every rank ended well, and rank 0 did not say that it saved for the pause.
+Plan stopped(const Situation& s) {
+  constexpr std::string_view kWhy = "the trainer stopped without saying that it saved";
+  TrainingJobStatus next = s.status;
+  take_reports(next, s);
+  const auto step = last_committed(next);
+  const api::Report* const first = report_of(s.seen, s.view, 0);
+  const bool unknown =
+      first != nullptr && works_uncounted(s) && first->pause.state == ReportPauseState::kFailed;
+  if (step && !unknown && next.attempts.back().last_step.value_or(0) <= *step)
+    return end_with(s, committed(*step));
+  const Outcome end = cut_off(s, kWhy);
+  const bool again =
+      promises_steps(s) && keeps_checkpoints(s) && end.outcome == PauseOutcome::kStepsLost;
+  return again ? start_over(s, kWhy) : end_with(s, end);
+}
+
+// nullopt: restart.cpp ends the attempt.
+std::optional<Plan> broken_off(const Situation& s, const Breakage& broken) {
+  const auto outcome = cut_off(s, "a rank was lost while the job paused");
+  const bool again = promises_steps(s) && keeps_checkpoints(s);
+  if (again && outcome.outcome == PauseOutcome::kStepsLost) return std::nullopt;
+  Plan plan = end_with(s, outcome);
   plan.confirm_absent = broken.missing;
   return plan;
 }
 
+// In the words of the rank that was asked; nullopt: the trainer may still save.
+std::optional<std::string> why_not_saved(const Situation& s) {
+  constexpr std::uint32_t kReasonMax = 200;
+  const api::Report* const report = report_of(s.seen, s.view, 0);
+  const auto state = report == nullptr ? ReportPauseState::kNone : report->pause.state;
+  const bool failed = state == ReportPauseState::kFailed;
+  const bool late = state == ReportPauseState::kTimedOut;
+  if (!failed && !late && s.now < pause_deadline(s)) return std::nullopt;
+  const bool asked = report != nullptr && report->pause.way != api::ReportPauseWay::kNone;
+  if ((failed || late) && !asked)
+    return "the trainer cannot be asked to save: it neither calls should_stop() nor catches "
+           "SIGUSR1 or SIGTERM, see docs/guides/trainers.md";
+  if (!failed) return "no checkpoint within the deadline";
+  std::string why = "the trainer could not save";
+  if (report->failed_saves && !report->failed_saves->message.empty())
+    why += ": " + api::fit_text(report->failed_saves->message, kReasonMax);
+  return why;
+}
+
 std::optional<Plan> watch(const Situation& s) {
   if (const auto step = committed_step(s)) return end_with(s, committed(*step));
-  if (s.view.whole() && s.view.succeeded == s.view.desired) return end_with(s, stopped(s));
+  if (s.view.whole() && s.view.succeeded == s.view.desired) return stopped(s);
   if (const auto broken = find_breakage(s)) return broken_off(s, *broken);
-  const api::Report* const report = report_of(s.seen, s.view, 0);
-  const bool failed = report != nullptr && (report->pause.state == ReportPauseState::kFailed ||
-                                            report->pause.state == ReportPauseState::kTimedOut);
-  if (!failed && s.now < pause_deadline(s)) return std::nullopt;
-  const std::string_view why =
-      failed ? "the trainer could not save" : "no checkpoint within the deadline";
-  if (s.spec.checkpoint.pause.policy == api::PausePolicy::kCommitted) return refuse(s, why);
-  return end_with(s, cut_off(s, why));
+  if (const auto why = nothing_to_save(s)) return end_with(s, cut_off(s, *why));
+  const auto why = why_not_saved(s);
+  if (!why) return {};
+  return promises_steps(s) ? refuse(s, *why) : end_with(s, cut_off(s, *why));
+}
+
+// Refused: any newer checkpoint will do.
+std::optional<Plan> watch_refused(const Situation& s) {
+  if (const auto step = committed_step(s)) return end_with(s, committed(*step));
+  if (const auto step = newer_checkpoint(s)) return end_with(s, committed(*step));
+  if (s.view.whole() && s.view.succeeded == s.view.desired) return stopped(s);
+  if (!promises_steps(s)) return end_with(s, cut_off(s, "the policy is BestEffort now"));
+  if (const auto broken = find_breakage(s)) return broken_off(s, *broken);
+  return std::nullopt;
+}
+
+// It was refused in an attempt that failed, so that asking might make the next one fail as well. A
+// trainer that was merely disrupted is asked again.
+bool leaves_alone(const Situation& s) {
+  if (!pause_refused(s.status)) return false;
+  const api::AttemptStatus* const before = attempt_before(s.status);
+  if (before == nullptr || before->outcome == api::AttemptOutcome::kDisrupted) return false;
+  return s.status.pause->recorded_at <= before->ended_at;
 }
 
 }  // namespace
@@ -182,12 +235,18 @@ std::optional<Plan> plan_pause(const Situation& s) {
   const bool refused = pause_refused(s.status);
   const bool asked = is_pausing(s.status) || refused;
   if (!s.spec.suspend) return asked ? std::optional(drop(s)) : std::nullopt;
-  if (!asked) return begin(s);
-  if (!refused) return watch(s);
-  if (const auto step = committed_step(s)) return end_with(s, committed(*step));
-  if (const auto step = newer_checkpoint(s)) return end_with(s, committed(*step));
-  if (const auto broken = find_breakage(s)) return broken_off(s, *broken);
-  return std::nullopt;
+  return !asked ? begin(s) : refused ? watch_refused(s) : watch(s);
+}
+
+void refuse_pause(TrainingJobStatus& next, const Situation& s, std::string_view why) {
+  if (!is_pausing(next) && !pause_refused(next)) return;  // what was decided stays so
+  next.pause->outcome = PauseOutcome::kRefused;
+  next.pause->recorded_at = stamp(s.now);
+  next.pause->step = last_committed(next);
+  next.pause->message = fmt::format(
+      "{} and pauses at its next checkpoint. To stop it without one, set "
+      "spec.checkpoint.pause.policy to BestEffort",
+      why);
 }
 
 api::ReportReply reply_to_ranks(const Situation& s) {
@@ -197,9 +256,9 @@ api::ReportReply reply_to_ranks(const Situation& s) {
   if (s.status.checkpoint)
     reply.checkpoint_interval_seconds = s.status.checkpoint->interval_seconds;
   const bool asked = is_pausing(s.status) || pause_refused(s.status);
-  if (!s.spec.suspend || !asked) return reply;
-  const bool refused = pause_refused(s.status);
-  const auto left = refused ? s.spec.checkpoint.pause.deadline.span : pause_deadline(s) - s.now;
+  if (!s.spec.suspend || !asked || leaves_alone(s)) return reply;
+  const auto left =
+      pause_refused(s.status) ? s.spec.checkpoint.pause.deadline.span : pause_deadline(s) - s.now;
   reply.request = api::ReportRequest::kPause;
   reply.deadline_seconds =
       std::max<std::int64_t>(0, std::chrono::duration_cast<std::chrono::seconds>(left).count());

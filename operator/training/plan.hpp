@@ -1,8 +1,8 @@
 // What shall be done about one TrainingJob. Built by decide(), carried out by apply.cpp.
 //
-// Order of the acts: confirm, release, delete, ensure, create, status, then the job itself. A plan
+// Order of the acts: confirm, delete, release, ensure, create, status, then the job itself. A plan
 // with write_ahead has a status and no acts: what it records is acted upon by the next pass, which
-// reads it back (W7). A plan with as_if is the one exception: see submit.cpp.
+// reads it back (W7). A plan with as_if is the one exception: unrecorded.hpp.
 #pragma once
 
 #include <chrono>
@@ -49,7 +49,7 @@ struct Plan {
   std::vector<std::string> confirm_absent = {};
   bool write_ahead = false;
   std::optional<api::TrainingJobStatus> status = {};
-  // The job as if its first status were on record already; null: as it was seen.
+  // The job as if its next attempt were on record already; null: as it was seen.
   JobPtr as_if = {};
 
   std::vector<PodRelease> release_pods = {};

@@ -5,6 +5,7 @@
 #include <algorithm>
 #include <nlohmann/json.hpp>
 
+#include "base/json_member.hpp"
 #include "operator/api/names.hpp"
 #include "operator/api/report.hpp"
 #include "operator/api/report_env.hpp"
@@ -75,9 +76,9 @@ void set_identity(PodVariables& variables, const TrainingJob& job, const Rank& r
 
 // What signed checkpoints name; only known of an image that is pinned to it.
 std::string image_digest(const Json& trainer) {
-  const std::string image = trainer.value("image", "");
+  const std::string_view image = text_of(trainer, "image");
   const auto at = image.find("@sha256:");
-  return at == image.npos ? "" : image.substr(at + 1);
+  return at == image.npos ? "" : std::string(image.substr(at + 1));
 }
 
 // An init container copies amdahl-launch into a volume of the pod.
@@ -109,7 +110,7 @@ void put_command(Json& trainer, const std::string& launch, const PodVariables& v
   for (std::string& argument : variables.as_arguments()) command.push_back(std::move(argument));
   command.push_back("--");
   for (const char* key : {"command", "args"})
-    for (const Json& word : trainer.value(key, Json::array())) command.push_back(word);
+    for (const Json& word : member_of(trainer, key)) command.push_back(word);
   trainer["command"] = std::move(command);
   trainer.erase("args");
 }
@@ -142,9 +143,10 @@ Json metadata_of(const TrainingJob& job, const Rank& rank) {
   Json metadata{{"name", api::pod_name(job.metadata.name, rank.attempt, rank.index)},
                 {"labels", Json::object()},
                 {"finalizers", {api::kFinalizer}}};
-  const Json& from = job.spec.pod_template.value("metadata", Json::object());
+  const Json& from = member_of(job.spec.pod_template, "metadata");
   for (const char* key : {"labels", "annotations"})
-    if (from.is_object() && from.contains(key) && from[key].is_object()) metadata[key] = from[key];
+    if (const Json& map = member_of(from, key); map.is_object()) metadata[key] = map;
+  drop_nulls(metadata);
   Json& labels = metadata["labels"];
   const std::string family =
       job.spec.family.empty() ? api::family_of(job.metadata.name) : job.spec.family;
@@ -183,11 +185,23 @@ void put_avoided(Json& pod, const std::vector<std::string>& nodes) {
       .push_back({{"weight", kAvoidWeight}, {"preference", {{"matchFields", std::move(fields)}}}});
 }
 
+// There is always one: a template without one is refused before, and must not end the process.
 Json& trainer_in(Json& pod) {
-  Json& containers = pod["containers"];
+  Json& containers = list_in(pod, "containers");
   for (Json& container : containers)
-    if (container.value("name", "") == api::kTrainerContainer) return container;
-  return containers[0];
+    if (text_of(container, "name") == api::kTrainerContainer) return container;
+  if (containers.empty()) containers.push_back(Json::object());
+  Json& only = containers.front();
+  if (!only.is_object()) only = Json::object();
+  return only;
+}
+
+// Null is absent, as it is to the API server.
+Json spec_in(const Json& pod_template) {
+  Json spec = member_of(pod_template, "spec");
+  if (!spec.is_object()) return Json::object();
+  drop_nulls(spec);
+  return spec;
 }
 
 void put_trainer(Json& pod, const TrainingJob& job, const Rank& rank, const PodOptions& options) {
@@ -201,6 +215,8 @@ void put_trainer(Json& pod, const TrainingJob& job, const Rank& rank, const PodO
   if (const std::string digest = image_digest(trainer); !digest.empty())
     variables.set(api::report_env::kImageDigest, digest);
   put_field_env(trainer, api::report_env::kPodUid, "metadata.uid");
+  if (has_env(trainer, api::report_env::kMetricsPort))
+    put_field_env(trainer, api::report_env::kPodAddress, "status.podIP");
   std::string launch = options.launch_path;
   if (!options.launch_image.empty()) {
     put_launch_image(pod, trainer, options);
@@ -222,7 +238,7 @@ std::int32_t processes_per_node(const api::TrainingJobSpec& spec) {
 }
 
 Json pod_of(const TrainingJob& job, const Rank& rank, const PodOptions& options) {
-  Json pod{{"metadata", metadata_of(job, rank)}, {"spec", job.spec.pod_template.at("spec")}};
+  Json pod{{"metadata", metadata_of(job, rank)}, {"spec", spec_in(job.spec.pod_template)}};
   Json& spec = pod["spec"];
   const GangBackend& gang = gang_backend(job.spec.scheduling.gang);
   spec["hostname"] = api::pod_name(job.metadata.name, rank.attempt, rank.index);

@@ -124,6 +124,19 @@ TEST_CASE("amdahl-launch runs the trainer's command, from an image or from the m
   CHECK(init["volumeMounts"][0]["name"] == pod["spec"]["volumes"][0]["name"]);
 }
 
+TEST_CASE("A launcher that shall serve metrics learns the address of its pod", "[B9]") {
+  TrainingJob job = a_job();
+  const Json without = pod_of(job, {}, {.launch_path = "/opt/amdahl-launch"});
+  CHECK(!env_of(without["spec"]["containers"][0]).contains("AMDAHL_POD_ADDRESS"));
+  job.spec.pod_template["spec"]["containers"][0]["env"] = {
+      {{"name", "AMDAHL_METRICS_PORT"}, {"value", "9400"}},
+      {{"name", "AMDAHL_POD_ADDRESS"}, {"value", "0.0.0.0"}}};
+  const Json pod = pod_of(job, {}, {.launch_path = "/opt/amdahl-launch"});
+  const Env env = env_of(pod["spec"]["containers"][0]);
+  CHECK(env.at("AMDAHL_METRICS_PORT") == "9400");
+  CHECK(env.at("AMDAHL_POD_ADDRESS") == "status.podIP");
+}
+
 TEST_CASE("Ranks get a token of their own to report with") {
   const Json pod = pod_of(a_job(), {}, {.report_url = "https://r:1", .report_ca = "amdahl-ca"});
   const Json& sources = pod["spec"]["volumes"][0]["projected"]["sources"];

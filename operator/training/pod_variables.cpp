@@ -5,15 +5,16 @@
 #include <algorithm>
 #include <nlohmann/json.hpp>
 
+#include "base/json_member.hpp"
+
 namespace amdahl::training {
 namespace {
 
 void erase_env(Json& container, std::string_view name) {
   const auto env = container.find("env");
   if (env == container.end() || !env->is_array()) return;
-  std::erase_if(env->get_ref<Json::array_t&>(), [&](const Json& entry) {
-    return entry.is_object() && entry.value("name", "") == name;
-  });
+  std::erase_if(env->get_ref<Json::array_t&>(),
+                [&](const Json& entry) { return text_of(entry, "name") == name; });
 }
 
 }  // namespace
@@ -43,6 +44,13 @@ std::vector<std::string> PodVariables::as_arguments() const {
 
 void PodVariables::erase_from(Json& container) const {
   for (const auto& [name, value] : variables_) erase_env(container, name);
+}
+
+bool has_env(const Json& container, std::string_view name) {
+  const Json& env = member_of(container, "env");
+  return env.is_array() && std::ranges::any_of(env, [&](const Json& entry) {
+           return text_of(entry, "name") == name;
+         });
 }
 
 void put_field_env(Json& container, std::string_view name, const char* path) {

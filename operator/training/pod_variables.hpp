@@ -32,6 +32,9 @@ class PodVariables {
   std::vector<std::pair<std::string, std::string>> variables_;
 };
 
+// Whether the container has it, with a value or a source of one.
+bool has_env(const Json& container, std::string_view name);
+
 // One that only the node knows.
 void put_field_env(Json& container, std::string_view name, const char* path);
 

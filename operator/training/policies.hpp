@@ -3,6 +3,7 @@
 #pragma once
 
 #include <optional>
+#include <string_view>
 
 #include "operator/training/plan.hpp"
 #include "operator/training/situation.hpp"
@@ -11,6 +12,7 @@ namespace amdahl::training {
 
 std::optional<Plan> plan_submit(const Situation& s);    // the first status
 std::optional<Plan> plan_finished(const Situation& s);  // cleanup: of a job that has ended; its TTL
+std::optional<Plan> plan_unrecorded(const Situation& s);  // resume: pods that a crash left behind
 std::optional<Plan> plan_cancel(const Situation& s);
 std::optional<Plan> plan_parked(const Situation& s);   // resume: of a job whose attempt was paused
 std::optional<Plan> plan_refused(const Situation& s);  // start: what was refused for good
@@ -26,6 +28,8 @@ std::optional<std::chrono::nanoseconds> record_wait(const Situation& s);
 
 // What the ranks are asked for, as long as a pause is open.
 api::ReportReply reply_to_ranks(const Situation& s);
+// Records that the pause that `next` is asked for, if any, is not done now: why, and what follows.
+void refuse_pause(api::TrainingJobStatus& next, const Situation& s, std::string_view why);
 // When an open pause is decided without the ranks.
 WallTime pause_deadline(const Situation& s);
 // When the next deadline passes; nullopt: none runs.

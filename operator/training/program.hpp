@@ -34,7 +34,9 @@ class TrainingProgram {
   controller::Controller& controller() { return controller_; }
 
  private:
+  void watch_events();
   void watch(kube::WatcherOptions options, kube::ObjectSink& store, controller::Source& source);
+  std::vector<Sample> watch_restarts() const;
 
   kube::Client& client_;
   Log log_;
@@ -45,6 +47,7 @@ class TrainingProgram {
   JobSink job_sink_;
   CheckpointLooks looks_;
   std::vector<std::unique_ptr<kube::Watcher>> watchers_;
+  std::vector<std::string> watched_;  // what each of them watches
   TrainingReconciler reconciler_;
   controller::Controller controller_;
 };

@@ -7,12 +7,14 @@
 #include <map>
 #include <set>
 
+#include "base/metrics.hpp"
 #include "operator/controller/event_recorder.hpp"
 #include "operator/controller/reconciler.hpp"
 #include "operator/training/caches.hpp"
 #include "operator/training/checkpoint_looks.hpp"
 #include "operator/training/decide.hpp"
 #include "operator/training/reports.hpp"
+#include "operator/training/status_metrics.hpp"
 
 namespace amdahl::training {
 
@@ -24,6 +26,8 @@ class TrainingReconciler final : public controller::Reconciler {
     CheckpointLooks& looks;
     kube::Client& client;
     controller::EventRecorder& events;
+    MetricsRegistry& metrics;
+    Log log = {};
   };
   TrainingReconciler(const Seams& seams, PodOptions options)
       : caches_(seams.caches),
@@ -31,10 +35,14 @@ class TrainingReconciler final : public controller::Reconciler {
         looks_(seams.looks),
         client_(seams.client),
         events_(seams.events),
+        status_refused_(status_refused_counter(seams.metrics)),
+        log_(seams.log),
         options_(std::move(options)) {}
 
   Task<Result<controller::Outcome>> reconcile(kube::ObjectKey key,
                                               controller::Reconcile context) override;
+
+  void on_exception(const kube::ObjectKey& key, const Error& error) override;
 
   Observed observe(const kube::ObjectKey& key, std::int64_t epoch) const;
 
@@ -53,6 +61,7 @@ class TrainingReconciler final : public controller::Reconciler {
   Task<Result<void>> clear(Pass pass, Plan& plan);
   Task<Result<void>> make(Pass pass, Plan& plan);
   Task<Result<void>> make_gang(Pass pass, Plan& plan);
+  Task<Result<bool>> send_status(Pass pass, api::TrainingJobStatus status);
   Task<Result<void>> write_status(Pass pass, Plan& plan);
   Task<Result<void>> remove_job(Pass pass);
   Task<Result<controller::Outcome>> refused(Pass pass, Error error);
@@ -60,12 +69,15 @@ class TrainingReconciler final : public controller::Reconciler {
   Task<Result<void>> delete_one(Pass pass, PodDelete which);
   Task<Result<void>> create_one(Pass pass, std::uint32_t rank);
   void record_events(const Pass& pass, const Plan& plan);
+  void log_decision(const Pass& pass, const Plan& plan) const;
 
   const Caches& caches_;
   Reports& reports_;
   CheckpointLooks& looks_;
   kube::Client& client_;
   controller::EventRecorder& events_;
+  Counter status_refused_;
+  Log log_;
   PodOptions options_;
   struct Known {  // of jobs that exist
     std::string uid = {};

@@ -1,6 +1,8 @@
 #include "operator/training/reports.hpp"
 
 #include <algorithm>
+#include <set>
+#include <string_view>
 
 #include "operator/api/bounds.hpp"
 #include "operator/training/status_of.hpp"
@@ -14,7 +16,8 @@ bool is_news(const api::Report& before, const api::Report& now) {
     return report.checkpoint ? report.checkpoint->step : -1;
   };
   return before.pause != now.pause || saved(before) != saved(now) ||
-         before.step.has_value() != now.step.has_value();
+         before.step.has_value() != now.step.has_value() ||
+         before.failed_saves.has_value() != now.failed_saves.has_value();
 }
 
 kube::ObjectKey key_of(const api::Report& report) {
@@ -25,26 +28,27 @@ kube::ObjectKey key_of(const api::Report& report) {
 
 }  // namespace
 
-Reports::Job* Reports::job_of(const std::string& job_uid, std::int32_t attempt) {
-  auto found = jobs_.find(job_uid);
-  if (found == jobs_.end()) {
-    if (jobs_.size() >= kReportedJobsMax) return nullptr;
-    found = jobs_.try_emplace(job_uid).first;
-  }
-  Job& job = found->second;
-  if (attempt < job.attempt) return nullptr;
-  if (attempt > job.attempt) {
-    Ranks before = attempt == job.attempt + 1 ? std::move(job.ranks) : Ranks{};
-    job = Job{.attempt = attempt, .ranks_before = std::move(before)};
-  }
-  return &job;
+Reports::Job* Reports::job_of(const JobId& id) {
+  const auto found = jobs_.find(id);
+  if (found != jobs_.end()) return &found->second;
+  return jobs_.size() < jobs_max_ ? &jobs_.try_emplace(id).first->second : nullptr;
 }
 
-void Reports::note(api::Report report, const std::string& pod_uid, WallTime now) {
-  Job* const job = report.rank < api::kNodesMax ? job_of(report.job_uid, report.attempt) : nullptr;
-  if (job == nullptr) {
+// False: the attempt is older than the one that reports.
+bool Reports::begin(Job& job, std::int32_t attempt) {
+  if (attempt < job.attempt) return false;
+  if (attempt == job.attempt) return true;
+  Ranks before = attempt == job.attempt + 1 ? std::move(job.ranks) : Ranks{};
+  job = Job{.attempt = attempt, .ranks_before = std::move(before)};
+  return true;
+}
+
+Noted Reports::note(api::Report report, const std::string& pod_uid, WallTime now) {
+  Job* const job = job_of({.key = key_of(report), .uid = report.job_uid});
+  if (job == nullptr) return Noted::kFull;
+  if (report.rank >= api::kNodesMax || !begin(*job, report.attempt)) {
     ++dropped_;
-    return;
+    return Noted::kOld;
   }
   report.pod_uid = pod_uid;
   const auto [entry, fresh] = job->ranks.try_emplace(report.rank);
@@ -52,7 +56,7 @@ void Reports::note(api::Report report, const std::string& pod_uid, WallTime now)
   const bool same_pod = !fresh && last.report.pod_uid == report.pod_uid;
   if (same_pod && report.sequence <= last.report.sequence) {
     ++dropped_;
-    return;
+    return Noted::kOld;
   }
   const bool news = !same_pod || is_news(last.report, report);
   const bool stepped = !same_pod || last.report.step != report.step;
@@ -60,14 +64,14 @@ void Reports::note(api::Report report, const std::string& pod_uid, WallTime now)
   if (stepped) last.step_changed = now;
   last.report = std::move(report);
   const bool turn = stepped && last.report.rank == 0 && now >= job->woken + kProgressEvery;
-  if (!news && !turn) return;
+  if (!news && !turn) return Noted::kTaken;
   job->woken = now;
   if (wake_) wake_(key_of(last.report));
+  return Noted::kTaken;
 }
 
-api::ReportReply Reports::reply_for(const std::string& job_uid, std::int32_t attempt,
-                                    WallTime now) const {
-  const auto found = jobs_.find(job_uid);
+api::ReportReply Reports::reply_for(const JobId& job, std::int32_t attempt, WallTime now) const {
+  const auto found = jobs_.find(job);
   if (found == jobs_.end() || found->second.attempt != attempt) return {};
   api::ReportReply reply{.request = found->second.request,
                          .checkpoint_interval_seconds = found->second.interval_seconds};
@@ -78,22 +82,32 @@ api::ReportReply Reports::reply_for(const std::string& job_uid, std::int32_t att
   return reply;
 }
 
-std::vector<RankReport> Reports::of(const std::string& job_uid, std::int32_t attempt) const {
+std::vector<RankReport> Reports::of(const JobId& id, std::int32_t attempt,
+                                    const std::vector<PodSeen>& pods) const {
   std::vector<RankReport> all;
-  const auto found = jobs_.find(job_uid);
+  const auto found = jobs_.find(id);
   if (found == jobs_.end()) return all;
   const Job& job = found->second;
   if (attempt != job.attempt && attempt + 1 != job.attempt) return all;
   const Ranks& ranks = attempt == job.attempt ? job.ranks : job.ranks_before;
-  for (const auto& [rank, report] : ranks) all.push_back(report);
+  std::set<std::string_view> senders;
+  for (const PodSeen& pod : pods)
+    if (static_cast<std::int64_t>(pod.attempt) == attempt && pod.owner_uid == id.uid)
+      senders.insert(pod.uid);
+  for (const auto& [rank, report] : ranks)
+    if (senders.contains(report.report.pod_uid)) all.push_back(report);
   return all;
 }
 
-void Reports::answer_with(const std::string& job_uid, std::int32_t attempt,
-                          const api::ReportReply& reply, WallTime now) {
-  if (reply.request == api::ReportRequest::kNone && !jobs_.contains(job_uid)) return;
-  Job* const job = job_of(job_uid, attempt);
-  if (job == nullptr) return;
+void Reports::sweep(const std::function<bool(const JobId&)>& exists) {
+  std::erase_if(jobs_, [&](const auto& entry) { return !exists(entry.first); });
+}
+
+void Reports::answer_with(const JobId& id, std::int32_t attempt, const api::ReportReply& reply,
+                          WallTime now) {
+  if (reply.request == api::ReportRequest::kNone && !jobs_.contains(id)) return;
+  Job* const job = job_of(id);
+  if (job == nullptr || !begin(*job, attempt)) return;
   job->request = reply.request;
   job->interval_seconds = reply.checkpoint_interval_seconds;
   job->due.reset();

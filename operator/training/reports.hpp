@@ -1,8 +1,8 @@
 // What the ranks of all jobs said last, and what they are to be told: the seam between the report
 // endpoint and the controller.
 //
-// Thread: one. Lifetime: outlives controller and endpoint. Failure: none; what is over a bound is
-// dropped and counted. Nothing here survives the process: ranks report again within seconds.
+// Thread: one. Lifetime: outlives controller and endpoint. Failure: none; note() says when there is
+// no room. Nothing here survives the process: ranks report again within seconds.
 #pragma once
 
 #include <cstdint>
@@ -19,22 +19,40 @@ namespace amdahl::training {
 
 inline constexpr std::size_t kReportedJobsMax = 20'000;
 
+// A UID alone is not enough: anybody can write one into an owner reference.
+struct JobId {
+  kube::ObjectKey key = {};
+  std::string uid = {};
+  auto operator<=>(const JobId&) const = default;
+};
+
+enum class Noted : std::uint8_t {
+  kTaken,
+  kOld,   // of an older attempt, out of order, or no rank of any job
+  kFull,  // kReportedJobsMax jobs report already
+};
+
 class Reports {
  public:
+  explicit Reports(std::size_t jobs_max = kReportedJobsMax) : jobs_max_(jobs_max) {}
+
   // Called with the job's key when something arrived that a decision may wait for.
   using Wake = std::function<void(const kube::ObjectKey&)>;
   void on_news(Wake wake) { wake_ = std::move(wake); }
 
   // A report that was authenticated and validated; `pod_uid` is who really sent it. Reports of
   // older attempts and reports out of order are dropped.
-  void note(api::Report report, const std::string& pod_uid, WallTime now);
-  api::ReportReply reply_for(const std::string& job_uid, std::int32_t attempt, WallTime now) const;
+  Noted note(api::Report report, const std::string& pod_uid, WallTime now);
+  api::ReportReply reply_for(const JobId& job, std::int32_t attempt, WallTime now) const;
 
-  // The controller's side.
-  std::vector<RankReport> of(const std::string& job_uid, std::int32_t attempt) const;
-  void answer_with(const std::string& job_uid, std::int32_t attempt, const api::ReportReply& reply,
+  // The controller's side. Only what these pods said: the ones that the attempt has.
+  std::vector<RankReport> of(const JobId& job, std::int32_t attempt,
+                             const std::vector<PodSeen>& pods) const;
+  void answer_with(const JobId& job, std::int32_t attempt, const api::ReportReply& reply,
                    WallTime now);
-  void forget(const std::string& job_uid) { jobs_.erase(job_uid); }
+  void forget(const JobId& job) { jobs_.erase(job); }
+  // Forgets all jobs that do not exist.
+  void sweep(const std::function<bool(const JobId&)>& exists);
 
   std::size_t jobs() const { return jobs_.size(); }
   std::uint64_t dropped() const { return dropped_; }
@@ -50,9 +68,11 @@ class Reports {
     std::optional<std::int64_t> interval_seconds = {};  // between checkpoints
     WallTime woken = {};
   };
-  Job* job_of(const std::string& job_uid, std::int32_t attempt);
+  Job* job_of(const JobId& id);
+  static bool begin(Job& job, std::int32_t attempt);
 
-  std::map<std::string, Job> jobs_;  // by UID
+  std::size_t jobs_max_;
+  std::map<JobId, Job> jobs_;
   Wake wake_;
   std::uint64_t dropped_ = 0;
 };

@@ -13,8 +13,17 @@ api::Report a_report(std::int64_t sequence, std::optional<std::int64_t> step) {
   return report;
 }
 
+const JobId kId{.key = {.ns = "research", .name = "train"}, .uid = "j"};
+
+PodSeen a_pod(std::string uid, std::uint32_t attempt, std::string owner = "j") {
+  return {.uid = std::move(uid), .owner_uid = std::move(owner), .attempt = attempt};
+}
+
 struct Bench {
   Reports reports;
+  // Of all attempts, as the cache has them.
+  std::vector<PodSeen> pods = {a_pod("p0", 1), a_pod("p0", 2), a_pod("p1", 3)};
+  std::vector<RankReport> of(std::int32_t attempt) const { return reports.of(kId, attempt, pods); }
   std::vector<std::string> woken;
   WallTime now{1000s};
   Bench() {
@@ -26,19 +35,19 @@ TEST_CASE("Reports keep the newest of each rank, and drop what is older") {
   Bench bench;
   bench.reports.note(a_report(2, 20), "p0", bench.now);
   bench.reports.note(a_report(1, 10), "p0", bench.now);
-  REQUIRE(bench.reports.of("j", 2).size() == 1);
-  CHECK(bench.reports.of("j", 2)[0].report.step == 20);
+  REQUIRE(bench.of(2).size() == 1);
+  CHECK(bench.of(2)[0].report.step == 20);
   CHECK(bench.reports.dropped() == 1);
   api::Report old = a_report(9, 99);
   old.attempt = 1;
   bench.reports.note(old, "p0", bench.now);
-  CHECK(bench.reports.of("j", 2)[0].report.step == 20);
-  CHECK(bench.reports.of("j", 1).empty());
+  CHECK(bench.of(2)[0].report.step == 20);
+  CHECK(bench.of(1).empty());
   api::Report next = a_report(1, 21);
   next.attempt = 3;
   bench.reports.note(next, "p1", bench.now);
-  CHECK(bench.reports.of("j", 3)[0].report.step == 21);
-  CHECK(bench.reports.of("j", 2)[0].report.step == 20);  // its account may not be settled yet
+  CHECK(bench.of(3)[0].report.step == 21);
+  CHECK(bench.of(2)[0].report.step == 20);  // its account may not be settled yet
 }
 
 TEST_CASE("Reports believe the connection about who sends, not the body") {
@@ -46,7 +55,7 @@ TEST_CASE("Reports believe the connection about who sends, not the body") {
   api::Report report = a_report(1, 10);
   report.pod_uid = "somebody else";
   bench.reports.note(report, "p0", bench.now);
-  CHECK(bench.reports.of("j", 2)[0].report.pod_uid == "p0");
+  CHECK(bench.of(2)[0].report.pod_uid == "p0");
 }
 
 TEST_CASE("Reports wake the controller for news, and for progress only now and then") {
@@ -67,17 +76,58 @@ TEST_CASE("Reports wake the controller for news, and for progress only now and t
 
 TEST_CASE("A reply counts its deadline down, and ends with its attempt") {
   Bench bench;
-  bench.reports.answer_with("j", 2, {.request = api::ReportRequest::kPause, .deadline_seconds = 60},
+  bench.reports.answer_with(kId, 2, {.request = api::ReportRequest::kPause, .deadline_seconds = 60},
                             bench.now);
-  const auto reply = bench.reports.reply_for("j", 2, bench.now + 45s);
+  const auto reply = bench.reports.reply_for(kId, 2, bench.now + 45s);
   CHECK(reply.request == api::ReportRequest::kPause);
   CHECK(reply.deadline_seconds == 15);
-  CHECK(bench.reports.reply_for("j", 1, bench.now).request == api::ReportRequest::kNone);
-  bench.reports.answer_with("j", 2, {.checkpoint_interval_seconds = 832}, bench.now);
-  CHECK(bench.reports.reply_for("j", 2, bench.now) ==
+  CHECK(bench.reports.reply_for(kId, 1, bench.now).request == api::ReportRequest::kNone);
+  bench.reports.answer_with(kId, 2, {.checkpoint_interval_seconds = 832}, bench.now);
+  CHECK(bench.reports.reply_for(kId, 2, bench.now) ==
         api::ReportReply{.checkpoint_interval_seconds = 832});
-  bench.reports.answer_with("j", 3, {}, bench.now);
-  CHECK(bench.reports.reply_for("j", 3, bench.now).request == api::ReportRequest::kNone);
+  bench.reports.answer_with(kId, 3, {}, bench.now);
+  CHECK(bench.reports.reply_for(kId, 3, bench.now).request == api::ReportRequest::kNone);
+}
+
+TEST_CASE("Reports count when their pod is one of the attempt", "[A2]") {
+  Bench bench;
+  bench.reports.note(a_report(1, 10), "stranger", bench.now);
+  CHECK(bench.of(2).empty());
+  bench.pods.push_back(a_pod("stranger", 2, "another job"));
+  bench.pods.push_back(a_pod("stranger", 1));
+  CHECK(bench.of(2).empty());
+  bench.pods.push_back(a_pod("stranger", 2));
+  CHECK(bench.of(2).size() == 1);
+}
+
+TEST_CASE("Reports of one UID in two namespaces are of two jobs", "[A2]") {
+  Bench bench;
+  bench.reports.note(a_report(1, 10), "p0", bench.now);
+  api::Report forged = a_report(1, 99);
+  forged.job = "attacker/train";
+  forged.attempt = 1'000'000'000;
+  bench.reports.note(forged, "p0", bench.now);
+  REQUIRE(bench.of(2).size() == 1);
+  CHECK(bench.of(2)[0].report.step == 10);
+  CHECK(bench.reports.note(a_report(2, 11), "p0", bench.now) == Noted::kTaken);
+  CHECK(bench.woken.front() == "research/train");
+}
+
+TEST_CASE("Reports of more jobs than the bound are refused until others are gone", "[A7]") {
+  Reports reports(2);
+  const WallTime now{1000s};
+  const auto send = [&](const char* uid) {
+    api::Report report = a_report(1, 1);
+    report.job_uid = uid;
+    return reports.note(report, "p0", now);
+  };
+  CHECK(send("a") == Noted::kTaken);
+  CHECK(send("b") == Noted::kTaken);
+  CHECK(send("c") == Noted::kFull);
+  CHECK(send("b") == Noted::kOld);  // the same sequence again, but it has its place
+  reports.sweep([](const JobId& job) { return job.uid == "a"; });
+  CHECK(reports.jobs() == 1);
+  CHECK(send("c") == Noted::kTaken);
 }
 
 }  // namespace

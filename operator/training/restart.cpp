@@ -1,10 +1,12 @@
 // An attempt that broke: what it costs, and whether another one is worth it.
 //
 // Failures of the job's own spend one budget, which progress refills; disruptions spend another;
-// pauses none. The next attempt is on record before the old pods are touched.
+// pauses none. The next attempt is on record before the old pods are touched. A pause that was
+// asked for meanwhile is refused, see pause.cpp.
 
 #include <span>
 
+#include "operator/api/fit_status.hpp"
 #include "operator/training/breakage.hpp"
 #include "operator/training/diagnose/recurrence.hpp"
 #include "operator/training/events.hpp"
@@ -48,11 +50,13 @@ Verdict judge(const Situation& s, const TrainingJobStatus& next, const Diagnosis
   return {.again = !spent, .reason = api::reason::kFailureBudgetSpent};
 }
 
-std::string in_words(const api::Cause& cause) {
+constexpr std::uint32_t kWhyMax = 200;  // of a cause that stands before other words
+
+std::string in_words(const api::Cause& cause, std::uint32_t characters_max = api::kMessageMax) {
   std::string words(enum_name(cause.cause_class));
   if (cause.rank) words += fmt::format(" on rank {}", *cause.rank);
   if (!cause.message.empty()) words += fmt::format(": {}", cause.message);
-  return words;
+  return api::fit_text(words, characters_max);
 }
 
 }  // namespace
@@ -71,6 +75,9 @@ std::optional<Plan> plan_restart(const Situation& s) {
   std::string words = in_words(*diagnosis.root);
   if (!verdict.words.empty()) words += fmt::format(" ({})", verdict.words);
   if (verdict.again) {
+    refuse_pause(next, s,
+                 fmt::format("the attempt ended with {}; the job restarts",
+                             in_words(*diagnosis.root, kWhyMax)));
     begin_attempt(next, s);
   } else {
     finish_job(next, s, api::condition::kFailed, verdict.reason, words);

@@ -8,11 +8,13 @@
 #include "operator/training/breakage.hpp"
 #include "operator/training/checkpoint_check.hpp"
 #include "operator/training/cleanup.hpp"
+#include "operator/training/concern.hpp"
 #include "operator/training/events.hpp"
 #include "operator/training/gang_backend.hpp"
 #include "operator/training/pod_template.hpp"
 #include "operator/training/policies.hpp"
 #include "operator/training/status_of.hpp"
+#include "operator/training/template_check.hpp"
 #include "operator/training/waiting.hpp"
 
 namespace amdahl::training {
@@ -105,13 +107,23 @@ void ensure_gang(Plan& plan, const Situation& s, const GangBackend& gang) {
     plan.update_group = *group;
 }
 
+Plan end_refused(const Situation& s, const std::string& why) {
+  TrainingJobStatus next = s.status;
+  end_attempt(next, s, api::AttemptOutcome::kFailed, {});
+  finish_job(next, s, api::condition::kFailed, api::reason::kInvalidSpec, why);
+  Plan plan = write_ahead(s, std::move(next), Move::kGiveUp);
+  plan.policy = "refused";
+  plan.events.push_back(event_of(api::reason::kInvalidSpec, why));
+  return plan;
+}
+
 void show_progress(Plan& plan, const Situation& s, const GangState& state) {
   Shown shown{.in_queue = state.in_queue};
   bool waits = s.view.running < s.view.desired;
   // Most gangs are placed at once: nobody needs to read why they were not, a moment before.
   const auto& started = s.view.record->started_at;
   const WallTime due = started.value_or(s.now) + kExplainAfter;
-  if (waits && s.now < due) {
+  if (waits && s.now < due && !is_too_large(s)) {
     waits = false;
     plan.look_again_in(due - s.now);
   }
@@ -120,6 +132,9 @@ void show_progress(Plan& plan, const Situation& s, const GangState& state) {
       s.status.pending && s.seen.status_written && s.now < *s.seen.status_written + kCountsEvery;
   if (waits && fresh) plan.look_again_in(kCountsEvery);
   if (waits) shown.pending = fresh ? s.status.pending : explain_waiting(s);
+  const Concern concern = concern_of(s);
+  if (concern.shown) shown.pending = concern.shown;
+  if (concern.look_again) plan.look_again_in(*concern.look_again);
   show(plan, s, shown);
 }
 
@@ -140,13 +155,7 @@ std::optional<std::chrono::nanoseconds> record_wait(const Situation& s) {
 std::optional<Plan> plan_refused(const Situation& s) {
   if (!s.view.live() || !s.seen.refusal || s.seen.refusal->kind != CreateRefusalKind::kInvalid)
     return std::nullopt;
-  TrainingJobStatus next = s.status;
-  end_attempt(next, s, api::AttemptOutcome::kFailed, {});
-  finish_job(next, s, api::condition::kFailed, api::reason::kInvalidSpec, s.seen.refusal->words);
-  Plan plan = write_ahead(s, std::move(next), Move::kGiveUp);
-  plan.policy = "refused";
-  plan.events.push_back(event_of(api::reason::kInvalidSpec, s.seen.refusal->words));
-  return plan;
+  return end_refused(s, s.seen.refusal->words);
 }
 
 Plan plan_start(const Situation& s) {
@@ -169,6 +178,8 @@ Plan plan_start(const Situation& s) {
       show_progress(plan, s, state);
     return plan;
   }
+  // It may have begun under an operator that had fewer rules.
+  if (const auto fault = job_fault(s.job(), s.pods)) return end_refused(s, *fault);
   if (const auto why = obstacle(plan, s)) {
     if (nobody_commits(s)) begin_look(plan, s);
     show(plan, s, {.pending = why});

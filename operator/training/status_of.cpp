@@ -8,6 +8,7 @@
 #include "operator/controller/conditions.hpp"
 #include "operator/training/account.hpp"
 #include "operator/training/checkpoint_check.hpp"
+#include "operator/training/step_time.hpp"
 
 namespace amdahl::training {
 namespace {
@@ -131,9 +132,14 @@ TrainingJobStatus still(TrainingJobStatus status, const TrainingJobStatus& befor
         old != nullptr && (counts || one.type == condition::kCheckpointReady))
       one.message = old->message;
   status.progress = before.progress;
-  status.checkpoint = before.checkpoint;
+  // The first save that fails is told at once, those after it with the progress.
+  const bool told = before.checkpoint && before.checkpoint->last_failed_save;
+  const bool news = status.checkpoint && status.checkpoint->last_failed_save && !told;
+  if (!news) status.checkpoint = before.checkpoint;
   for (std::size_t i = 0; i < status.attempts.size() && i < before.attempts.size(); ++i) {
-    status.attempts[i].first_step = before.attempts[i].first_step;
+    // The first step is what a user waits for: it is written at once.
+    if (before.attempts[i].first_step)
+      status.attempts[i].first_step = before.attempts[i].first_step;
     status.attempts[i].last_step = before.attempts[i].last_step;
   }
   return status;
@@ -143,8 +149,11 @@ TrainingJobStatus still(TrainingJobStatus status, const TrainingJobStatus& befor
 
 TrainingJobStatus complete_status(const Situation& s, TrainingJobStatus next, const Shown& shown) {
   if (goes_on(s, next)) take_reports(next, s);
+  if (goes_on(s, next) && next.progress) forget_speed_in_silence(*next.progress, s.now);
   take_look(next, s);
+  note_stop(next, s);
   next.pending = is_finished(next) ? std::nullopt : shown.pending;
+  if (is_finished(next) && next.progress) next.progress->eta_seconds.reset();
   count_workers(s, next);
   if (goes_on(s, next) && s.view.whole()) note_start(next.attempts.back(), s);
   if (!next.budgets) next.budgets.emplace();

@@ -8,12 +8,14 @@
 #include <optional>
 #include <string>
 
-#include "operator/api/training_job_spec.hpp"
 #include "operator/training/pod_options.hpp"
+#include "operator/training/types.hpp"
 
 namespace amdahl::training {
 
-// The first thing that is wrong, as "template.spec.hostNetwork: ..."; nullopt: nothing.
+// The first thing that is wrong, as "spec.template.spec.hostNetwork: ..."; nullopt: nothing.
 std::optional<std::string> spec_fault(const api::TrainingJobSpec& spec, const PodOptions& options);
+// The same of the whole object. Asked whenever pods are about to be made, whatever exists already.
+std::optional<std::string> job_fault(const TrainingJob& job, const PodOptions& options);
 
 }  // namespace amdahl::training

@@ -5,6 +5,7 @@
 #include <boost/asio/this_coro.hpp>
 #include <catch2/catch.hpp>
 #include <nlohmann/json.hpp>
+#include <stdexcept>
 #include <string>
 
 #include "base/task_group.hpp"
@@ -18,8 +19,11 @@ namespace amdahl::training {
 class RefusingTransport final : public kube::Transport {
  public:
   explicit RefusingTransport(kube::Transport& next) : next_(next) {}
-  // The next `times` requests of that method whose target contains `part`; negative: all.
-  void refuse(std::string method, std::string part, kube::Response with, int times = -1) {
+  // The next `times` requests of that method whose target contains `part`; negative: all. With
+  // `words`, only those whose body contains them.
+  void refuse(std::string method, std::string part, kube::Response with, int times = -1,
+              std::string words = {}) {
+    words_ = std::move(words);
     method_ = std::move(method);
     part_ = std::move(part);
     with_ = std::move(with);
@@ -41,12 +45,14 @@ class RefusingTransport final : public kube::Transport {
   bool refuses(const kube::Request& request) {
     if (times_ == 0 || (!method_.empty() && request.method != method_)) return false;
     if (request.target.find(part_) == std::string::npos) return false;
+    if (request.body.find(words_) == std::string::npos) return false;
     if (times_ > 0) --times_;
     return true;
   }
   kube::Transport& next_;
   std::string method_;
   std::string part_;
+  std::string words_;
   kube::Response with_;
   int times_ = 0;
 };
@@ -64,7 +70,13 @@ class FakeReader final : public CheckpointReader {
     if (clock_.monotonic() >= deadline) co_return fail(Errc::kTimeout, "no answer");
     co_return answer;
   }
+  // In the middle of a reconcile: a bug that nobody expected.
+  bool reads(std::string_view uri) const override {
+    if (!throws_at.empty() && uri == throws_at) throw std::runtime_error("a bug in the reader");
+    return true;
+  }
   Result<CheckpointFinding> answer = CheckpointFinding{};
+  std::string throws_at;
   std::chrono::nanoseconds takes = std::chrono::seconds{1};
   std::vector<CheckpointAsk> asked;
 

@@ -82,6 +82,8 @@ Lines flat(const api::TrainingJobStatus& status) {
     lines.emplace_back("verified", status.checkpoint->verified_at ? "yes" : "");
     put(lines, "interval", status.checkpoint->interval_seconds);
     lines.emplace_back("failedSaves", fmt::format("{}", status.checkpoint->failed_saves));
+    if (status.checkpoint->last_failed_save)
+      lines.emplace_back("saveError", status.checkpoint->last_failed_save->message);
   }
   if (status.gpu_seconds) {
     lines.emplace_back("gpus.held", fmt::format("{}", status.gpu_seconds->held));

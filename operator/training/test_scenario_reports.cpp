@@ -30,6 +30,7 @@ Result<void> report_word(World& world, const std::vector<Word>& words) {
     }
     if (words[i].key == "total") report.total_steps = number(value);
     if (words[i].key == "stepSeconds") report.step_seconds = static_cast<double>(number(value));
+    if (words[i].key == "quiet") report.quiet_seconds = static_cast<double>(number(value));
     if (words[i].key == "phase") report.phase = *parse_enum<api::ReportPhase>(value);
     if (words[i].key == "pause") report.pause.state = *parse_enum<api::ReportPauseState>(value);
     if (words[i].key == "trained")
@@ -40,7 +41,13 @@ Result<void> report_word(World& world, const std::vector<Word>& words) {
       report.checkpoint = api::ReportCheckpoint{.step = number(value), .path = "p"};
     if (words[i].key == "stall")
       report.checkpoint->stall_seconds = static_cast<double>(number(value));
-    if (words[i].key == "failedSaves") report.checkpoint->failed_saves = number(value);
+    if (words[i].key == "way") report.pause.way = *parse_enum<api::ReportPauseWay>(value);
+    if (words[i].key == "failedSaves" || words[i].key == "saveError") {
+      if (!report.failed_saves) report.failed_saves.emplace();
+      report.failed_saves->at = world.now;
+      if (words[i].key == "saveError") report.failed_saves->message = value;
+      if (words[i].key == "failedSaves") report.failed_saves->count = number(value);
+    }
     // Written by our own engine, which gives it a digest.
     if (words[i].key == "saved")
       report.checkpoint = api::ReportCheckpoint{.step = number(value),
@@ -51,18 +58,21 @@ Result<void> report_word(World& world, const std::vector<Word>& words) {
 }
 
 // store 62="a chunk is cut" 60      newest first; the first that has no fault is sound
-// store empty | store silent | store unreadable="forbidden" | store unseen
+// store empty | store silent | store unreadable="forbidden" | store taken="TrainingJob a/b"
+// store unseen | store in-pods
 Result<void> store_word(World& world, const std::vector<Word>& words) {
   world.in_store = CheckpointFinding{};
   world.store_is_silent = words.size() > 1 && words[1].key == "silent";
+  world.store_in_pods = words.size() > 1 && words[1].key == "in-pods";
   for (std::size_t i = 1; i < words.size(); ++i) {
-    if (words[i].key == "empty" || words[i].key == "silent") return {};
+    if (words[i].key == "empty" || words[i].key == "silent" || words[i].key == "in-pods") return {};
     if (words[i].key == "unseen") return world.in_store.reset(), Result<void>{};
     if (words[i].key == "unreadable") {
       world.in_store = fail(Errc::kForbidden, "{}", words[i].value);
       return {};
     }
     CheckpointFinding& finding = **world.in_store;
+    if (words[i].key == "taken") return finding.taken_by = words[i].value, Result<void>{};
     const std::int64_t step = number(words[i].key);
     if (!words[i].has_value) {
       finding.newest = FoundCheckpoint{.step = step, .digest = digest_of(step), .bytes = 1};

@@ -43,6 +43,11 @@ const std::map<std::string, SetField>& job_fields() {
        [](auto& j, auto& v) { j.spec.scheduling.gang = *parse_enum<api::GangScheduler>(v); }},
       {"queue", [](auto& j, auto& v) { j.spec.scheduling.queue = v; }},
       {"priority", [](auto& j, auto& v) { j.spec.scheduling.priority_class = v; }},
+      {"tier",
+       [](auto& j, auto& v) {
+         j.spec.scheduling.network_topology =
+             api::NetworkTopology{.highest_tier_allowed = static_cast<std::int32_t>(number(v))};
+       }},
       {"admission",
        [](auto& j, auto& v) { j.spec.scheduling.admission = *parse_enum<api::Admission>(v); }},
       {"uri", [](auto& j, auto& v) { j.spec.checkpoint.uri = v; }},
@@ -64,6 +69,7 @@ const std::map<std::string, SetField>& job_fields() {
       {"backoffMax", [](auto& j, auto& v) { j.spec.restart.backoff_max = span(v); }},
       {"queueDeadline", [](auto& j, auto& v) { j.spec.deadlines.queue = span(v); }},
       {"startDeadline", [](auto& j, auto& v) { j.spec.deadlines.start = span(v); }},
+      {"stepDeadline", [](auto& j, auto& v) { j.spec.deadlines.step = span(v); }},
       {"activeDeadline", [](auto& j, auto& v) { j.spec.deadlines.active = span(v); }},
       {"ttl",
        [](auto& j, auto& v) {

@@ -8,6 +8,7 @@
 #include "operator/api/names.hpp"
 #include "operator/api/phase.hpp"
 #include "operator/training/attempt_view.hpp"
+#include "operator/training/events.hpp"
 #include "operator/training/pod_template.hpp"
 
 namespace amdahl::training {
@@ -55,16 +56,18 @@ Observed World::observe() const {
                 .nodes = nodes,
                 .refusal = refusal,
                 .can_look = in_store.has_value(),
+                .store_in_pods = store_in_pods,
                 .status_written = status_written,
                 .epoch = epoch,
                 .leading_since = leading_since};
-  if (look && look->attempt == attempt()) seen.look = look;
+  if (look && look->attempt == std::max(job ? job->status.attempt : 0, 1)) seen.look = look;
   for (const auto& [name, pod] : pods) {
     seen.pods.push_back(pod_seen(std::make_shared<GangPod>(pod)));
     const PodSeen& last = seen.pods.back();
     const auto report = reports.find(last.uid);
     if (report == reports.end()) continue;
-    const std::int64_t age = attempt() - static_cast<std::int64_t>(last.attempt);
+    const std::int64_t age =
+        (job ? job->status.attempt : 0) - static_cast<std::int64_t>(last.attempt);
     if (age == 0) seen.reports.push_back(report->second);
     if (age == 1) seen.reports_before.push_back(report->second);
   }
@@ -92,9 +95,11 @@ void World::check(const Plan& plan) {
     must(ours, "deletes a pod that is not its own: " + one.name);
   }
   const JobPtr& acted_on = plan.as_if ? plan.as_if : job;
-  must(!plan.as_if || (job->status == api::TrainingJobStatus{} && !job->spec.suspend),
+  must(!plan.as_if || ((job->status == api::TrainingJobStatus{} || is_parked(job->status)) &&
+                       !job->spec.suspend && !job->spec.cancel),
        "acts as if something else were on record");
-  must(!plan.as_if || acted_on->status.attempt == 1, "only the first attempt needs no record");
+  must(!plan.as_if || acted_on->status.attempt == job->status.attempt + 1,
+       "acts as if it were another attempt than the next");
   for (const std::uint32_t rank : plan.create_pods) {
     must(job && !job->spec.cancel && !is_finished(acted_on->status),
          "creates pods of an ended job");
@@ -119,9 +124,20 @@ void World::check_status(const api::TrainingJobStatus& next, const Plan& plan) {
   must(plan.move && next_phases(from, *plan.move).contains(to),
        fmt::format("{} --{}--> {} is no legal move", enum_name(from),
                    plan.move ? name(*plan.move) : "?", enum_name(to)));
-  must(from == to || from == api::Phase::kUnknown || plan.events.size() == 1,
-       fmt::format("{} -> {} has {} events", enum_name(from), enum_name(to), plan.events.size()));
-  must(plan.events.size() <= 1, "two events of one decision");
+  // A save that failed is no decision; its event comes with whatever else is said.
+  const auto events = std::ranges::count_if(plan.events, [](const PlannedEvent& one) {
+    return one.reason != event::kCheckpointSaveFailing;
+  });
+  must(from == to || from == api::Phase::kUnknown || events == 1,
+       fmt::format("{} -> {} has {} events", enum_name(from), enum_name(to), events));
+  must(events <= 1, "two events of one decision");
+  // What the policy Committed promises: no pause of it stops work that could still be saved.
+  const bool ends = plan.move == Move::kEndAttempt && next.pause;
+  const bool saves =
+      !job->spec.checkpoint.uri.empty() || (next.checkpoint && next.checkpoint->last_committed);
+  must(!ends || next.pause->outcome != api::PauseOutcome::kStepsLost || !saves ||
+           job->spec.checkpoint.pause.policy != api::PausePolicy::kCommitted,
+       "a pause with the policy Committed loses steps");
   must(api::status_bytes(next) <= api::kStatusBytesMax, "the status is too large");
   std::size_t terminal = 0;
   for (const std::string_view type :
@@ -164,8 +180,8 @@ bool World::play(const Plan& plan) {
     return false;
   reply = plan.reply;
   if (plan.look_at_checkpoint) look_at(*plan.look_at_checkpoint);
-  for (const PodRelease& one : plan.release_pods) release_pod(one);
   for (const PodDelete& one : plan.delete_pods) delete_pod(one);
+  for (const PodRelease& one : plan.release_pods) release_pod(one);
   if (plan.delete_group && may_write()) group.reset();
   if (plan.delete_service && may_write()) service.reset();
   const auto owned = [&](auto object, const char* uid) {
@@ -185,11 +201,21 @@ bool World::play(const Plan& plan) {
   return true;
 }
 
+std::int32_t World::attempt() const {
+  if (!job) return 0;
+  if (job->status == api::TrainingJobStatus{}) return 1;
+  const std::int32_t recorded = job->status.attempt;
+  const auto next = static_cast<std::uint32_t>(recorded) + 1;
+  const bool begun =
+      is_parked(job->status) && pods.contains(api::pod_name(job->metadata.name, next, 0));
+  return begun ? recorded + 1 : recorded;
+}
+
 // All pods of the attempt exist, and that is put on record a moment later.
 bool World::record_is_due() const {
   if (!job || job->metadata.deleted || is_finished(job->status)) return false;
   const auto& attempts = job->status.attempts;
-  if (!attempts.empty() &&
+  if (!attempts.empty() && attempts.back().number == attempt() &&
       (attempts.back().outcome != api::AttemptOutcome::kUnknown || attempts.back().started_at))
     return false;
   for (std::int32_t rank = 0; rank < job->spec.nodes; ++rank)

@@ -45,10 +45,8 @@ class World {
   void reach(api::Phase phase);  // Queued, Starting or Running, from wherever it is
   api::Report& report(std::uint32_t rank);
 
-  // The first one has pods before it is on record.
-  std::int32_t attempt() const {
-    return !job ? 0 : job->status == api::TrainingJobStatus{} ? 1 : job->status.attempt;
-  }
+  // The one that has pods, which may come before it is on record.
+  std::int32_t attempt() const;
   std::vector<std::string> pod_names() const;
   std::size_t writes = 0;                // to the API server, by plans
   std::vector<std::string> broken = {};  // what must never happen, and did
@@ -64,6 +62,7 @@ class World {
   std::optional<CreateRefusal> refusal = {};       // of the next decision only
   // What a look would find; nothing: nobody can look. An error: the store cannot be read.
   std::optional<Result<CheckpointFinding>> in_store = {};
+  bool store_in_pods = false;
   std::optional<CheckpointLook> look = {};
   bool store_is_silent = false;  // looks do not end
   std::optional<WallTime> status_written = {};

@@ -39,6 +39,14 @@ void add_group(PendingEvidence& evidence, const Situation& s) {
 
 }  // namespace
 
+bool is_too_large(const Situation& s) {
+  if (!s.seen.nodes) return false;
+  const PendingEvidence evidence{.ranks = s.view.desired,
+                                 .per_pod = pod_requests(s.spec.pod_template, 1),
+                                 .nodes = rooms_for(s.spec.pod_template, *s.seen.nodes)};
+  return explain_pending(evidence).reason == pending::kTooLarge;
+}
+
 api::PendingStatus explain_waiting(const Situation& s) {
   PendingEvidence evidence{.ranks = s.view.desired,
                            .per_pod = pod_requests(s.spec.pod_template, 1)};

@@ -5,6 +5,9 @@
 
 namespace amdahl::training {
 
+// It fits nowhere in the cluster, however long it waits.
+bool is_too_large(const Situation& s);
+
 // Looks at every rank: not to be asked for every event of a large gang.
 api::PendingStatus explain_waiting(const Situation& s);
 

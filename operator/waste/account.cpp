@@ -56,7 +56,10 @@ AttemptAccount account_known(std::int32_t number, const Known& known, WallTime n
 
 api::GpuSecondsStatus total_of(const PerPhase<std::int64_t>& phases) {
   api::GpuSecondsStatus total{.held = phases.sum(), .phases = to_rows(phases)};
-  if (total.held > 0)
+  // Where nobody understood a step, zero would say that nothing was useful.
+  const bool told = phases[Phase::kProductive] + phases[Phase::kLostWork] > 0 ||
+                    phases[Phase::kUnattributed] == 0;
+  if (total.held > 0 && told)
     // Three digits, as people read it in a column.
     total.goodput = std::round(1000 * static_cast<double>(phases[Phase::kProductive]) /
                                static_cast<double>(total.held)) /

@@ -72,6 +72,33 @@ TEST_CASE("account adds attempts, and settles those that have released everythin
   CHECK(second.attempts[0].held == 40);
 }
 
+TEST_CASE("account knows no goodput where nobody understood a step", "[D8]") {
+  std::vector<AttemptTimeline> timelines = {attempt_of(1, 0, 100)};
+  const auto goodput = [&] {
+    return account({.timelines = timelines, .now = at(100)}).total.goodput;
+  };
+  CHECK_FALSE(goodput());  // all of it is unattributed
+  timelines[0].pods[0].reported.init = 40;
+  CHECK_FALSE(goodput());
+  timelines[0].pods[0].reported.init = 100;  // it failed before its first step, as everybody knows
+  CHECK(goodput() == 0.0);
+  timelines[0].pods[0].reported = {.init = 40, .productive = 25};
+  CHECK(goodput() == Approx(0.25));
+}
+
+TEST_CASE("account of a gang of which one rank prints is as useful as that rank", "[D8]") {
+  AttemptTimeline attempt = attempt_of(1, 0, 100);
+  attempt.ranks = 8;
+  attempt.pods.resize(8, attempt.pods[0]);
+  attempt.pods[7].reported.productive = 90;
+  const std::vector<AttemptTimeline> timelines = {attempt};
+  const Account result = account({.timelines = timelines, .now = at(100)});
+  CHECK(result.total.held == 3200);
+  CHECK(phase_of(result.total.phases, "productive") == 2880);
+  CHECK(phase_of(result.total.phases, "unattributed") == 320);
+  CHECK(result.total.goodput == Approx(0.9));
+}
+
 TEST_CASE("account settles an attempt once, however often it is shown") {
   const std::vector<AttemptTimeline> timelines = {attempt_of(1, 0, 100)};
   const Account first = account({.timelines = timelines, .now = at(100)});
@@ -118,6 +145,7 @@ AttemptTimeline random_attempt(Rng& rng, std::int32_t number) {
                                std::numeric_limits<double>::infinity()};
     return rng.chance(0.2) ? kOdd[rng.below(4)] : rng.unit() * 400;
   };
+  const auto maybe_claim = [&] { return rng.chance(0.5) ? claim() : 0; };
   AttemptTimeline attempt{.number = number,
                           .ranks = static_cast<std::int64_t>(1 + rng.below(4)),
                           .failed_at = maybe(0.3),
@@ -125,15 +153,15 @@ AttemptTimeline random_attempt(Rng& rng, std::int32_t number) {
                           .steps_made = static_cast<std::int64_t>(rng.below(50)),
                           .steps_lost = static_cast<std::int64_t>(rng.below(100)) - 20};
   for (std::uint64_t i = rng.below(5); i > 0; --i)
-    attempt.pods.push_back(
-        {.pod = std::to_string(i),
-         .gpus = static_cast<std::int64_t>(rng.below(10)) - 1,
-         .bound = maybe(0.9),
-         .started = maybe(0.8),
-         .finished = maybe(0.5),
-         .released = maybe(0.4),
-         .stop_asked = maybe(0.3),
-         .reported = {claim(), claim(), claim(), claim(), claim(), claim(), claim(), claim()}});
+    attempt.pods.push_back({.pod = std::to_string(i),
+                            .gpus = static_cast<std::int64_t>(rng.below(10)) - 1,
+                            .bound = maybe(0.9),
+                            .started = maybe(0.8),
+                            .finished = maybe(0.5),
+                            .released = maybe(0.4),
+                            .stop_asked = maybe(0.3),
+                            .reported = {claim(), claim(), maybe_claim(), claim(), claim(), claim(),
+                                         maybe_claim(), claim()}});
   return attempt;
 }
 

@@ -61,6 +61,25 @@ PerPhase<WideMicros> running_parts(const ReportedSeconds& reported, WideMicros m
   return parts;
 }
 
+bool tells_steps(const PodTimeline& pod) {
+  return std::isfinite(pod.reported.productive) && pod.reported.productive > 0;
+}
+
+// The ranks of a gang step together, and many programs print on one rank only. The time that a
+// silent rank leaves unsaid went where the time of the rank that tells went. Left unattributed, it
+// would make a job of eight nodes at most 12 % useful, and its lost work an eighth of what it is.
+void follow_gang(PerPhase<WideMicros>& parts, const PodTimeline& pod,
+                 const AttemptTimeline& attempt, WideMicros most) {
+  if (tells_steps(pod)) return;
+  const auto teller = std::ranges::find_if(attempt.pods, tells_steps);
+  if (teller == attempt.pods.end()) return;
+  PerPhase<WideMicros> followed = running_parts(teller->reported, most);
+  for (std::size_t i = 0; i < kPhases; ++i)  // what it says of itself is known better
+    followed.values[i] = std::max<WideMicros>(0, followed.values[i] - parts.values[i]);
+  shrink_to(followed, most - parts.sum());
+  parts += followed;
+}
+
 void move_lost_work(PerPhase<WideMicros>& parts, const AttemptTimeline& attempt) {
   if (!attempt.ended || attempt.steps_made <= 0) return;
   const std::int64_t lost = std::clamp<std::int64_t>(attempt.steps_lost, 0, attempt.steps_made);
@@ -116,6 +135,7 @@ PerPhase<WideMicros> split(const PodTimeline& pod, const AttemptTimeline& attemp
   const Window at = window_of(pod, attempt, now);
   const WideMicros running = micros(at.finished - at.started);
   PerPhase<WideMicros> parts = running_parts(pod.reported, running);
+  follow_gang(parts, pod, attempt, running);
   const WideMicros rest = running - parts.sum();
   const WallTime asked = std::clamp(pod.stop_asked.value_or(at.finished), at.started, at.finished);
   const WideMicros told = parts[Phase::kStopping];

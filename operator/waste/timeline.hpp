@@ -54,7 +54,9 @@ struct AttemptTimeline {
   std::int64_t steps_lost = 0;  // of those, known when it has ended
 };
 
-// What the pod's time went into: parts that sum to the time from bound to released, or to now.
+// What the pod's time went into: parts that sum to the time from bound to released, or to now. A
+// pod that tells of no steps while another of the gang does gets that one's phases for the time it
+// does not account for itself.
 PerPhase<WideMicros> split(const PodTimeline& pod, const AttemptTimeline& attempt, WallTime now);
 
 // When the whole gang was bound; nothing while it is not.

@@ -122,6 +122,48 @@ TEST_CASE("split survives times that go backwards") {
   CHECK(split(pod, attempt, at(500)).sum() == 0);
 }
 
+TEST_CASE("split gives a rank that tells of no steps the phases of the rank that does", "[D8]") {
+  AttemptTimeline attempt = one_of_two();
+  attempt.pods[1].reported = {.init = 5, .productive = 80, .checkpoint_save = 10};
+  SECTION("what it leaves unsaid") {
+    const auto parts = split(attempt.pods[0], attempt, at(130));
+    CHECK(in_seconds(parts[Phase::kInit]) == 20 + 5);
+    CHECK(in_seconds(parts[Phase::kProductive]) == 80);
+    CHECK(in_seconds(parts[Phase::kCheckpointSave]) == 10);
+    CHECK(in_seconds(parts[Phase::kUnattributed]) == 5);
+    CHECK(in_seconds(parts.sum()) == 130);
+  }
+  SECTION("what it says of itself stays") {
+    attempt.pods[0].reported = {.rendezvous = 55, .checkpoint_save = 4};
+    const auto parts = split(attempt.pods[0], attempt, at(130));
+    CHECK(in_seconds(parts[Phase::kRendezvous]) == 55);
+    // The other 41 s in the proportion of 5, 80 and 6.
+    CHECK(in_seconds(parts[Phase::kProductive]) == 36);
+    CHECK(in_seconds(parts[Phase::kCheckpointSave]) == 4 + 2);
+    CHECK(in_seconds(parts[Phase::kUnattributed]) == 0);
+    CHECK(in_seconds(parts.sum()) == 130);
+  }
+  SECTION("no longer than the other one worked") {
+    attempt.pods[1].finished = at(130);
+    const auto parts = split(attempt.pods[0], attempt, at(1030));
+    CHECK(in_seconds(parts[Phase::kProductive]) == 80);
+    CHECK(in_seconds(parts[Phase::kUnattributed]) == 905);
+  }
+  SECTION("steps that have to be done again are lost on all ranks") {
+    attempt.ended = true;
+    attempt.steps_made = 100;
+    attempt.steps_lost = 25;
+    CHECK(in_seconds(split(attempt.pods[0], attempt, at(130))[Phase::kLostWork]) == 20);
+    CHECK(in_seconds(split(attempt.pods[1], attempt, at(130))[Phase::kLostWork]) == 20);
+  }
+  SECTION("a rank that tells of its own steps is believed") {
+    attempt.pods[0].reported = {.productive = 30};
+    const auto parts = split(attempt.pods[0], attempt, at(130));
+    CHECK(in_seconds(parts[Phase::kProductive]) == 30);
+    CHECK(in_seconds(parts[Phase::kUnattributed]) == 70);
+  }
+}
+
 TEST_CASE("remember releases pods that are no longer seen, and forgets no report") {
   AttemptTimeline known = one_of_two();
   known.pods[0].reported.productive = 40;

@@ -3,6 +3,7 @@
 #include <fmt/format.h>
 
 #include <algorithm>
+#include <ranges>
 #include <tuple>
 
 namespace amdahl::training {
@@ -15,8 +16,7 @@ using std::chrono::seconds;
 constexpr seconds kEarlyExit{300};
 // A rank that never reports may be at its last evaluation.
 constexpr seconds kEarlyExitUnreported{1800};
-constexpr std::int64_t kHangSecondsMin = 600;
-constexpr double kHangSteps = 30;
+constexpr std::int64_t kQuietSecondsMin = 60;
 constexpr std::size_t kRangesMax = 12;
 constexpr std::chrono::seconds kRootWait{5};
 
@@ -115,29 +115,35 @@ void name_silent_ranks(Finding& finding, const AttemptEvidence& attempt,
 std::optional<Root> standing_still(const AttemptEvidence& attempt, std::span<const Examined> all) {
   if (!attempt.standstill || all.empty()) return std::nullopt;
   const Standstill& still = *attempt.standstill;
-  const double usual = still.step_seconds.value_or(0);
-  const double least = std::max(static_cast<double>(kHangSecondsMin),
-                                usual > 0 && usual < 1e9 ? kHangSteps * usual : 0);
-  if (static_cast<double>(still.seconds) < least || still.gpus_idle == false) return std::nullopt;
   const auto behind = [](const Examined& one) {
     const ReportEvidence& report = one.pod->report;
     return std::tuple(report.step.value_or(-1), report.changed.value_or(WallTime::min()),
                       one.pod->rank);
   };
-  const auto rank = std::ranges::min_element(all, {}, behind);
-  const auto step = rank->pod->report.step;
-  const bool together =
-      std::ranges::all_of(all, [&](const Examined& one) { return one.pod->report.step == step; });
-  const std::string who =
-      together ? std::string("every rank is") : fmt::format("rank {} is behind", rank->pod->rank);
+  // Ranks that never print a step are not behind: in many scripts only rank 0 prints.
+  const auto speaks = [](const Examined& one) { return one.pod->report.step.has_value(); };
+  auto speaking = all | std::views::filter(speaks);
+  const Examined& rank =
+      speaking.empty() ? all.front() : *std::ranges::min_element(speaking, {}, behind);
+  const auto step = rank.pod->report.step;
+  const auto same = [&](const Examined& one) { return one.pod->report.step == step; };
+  const auto count = std::ranges::count_if(all, speaks);
+  const std::string who = !std::ranges::all_of(speaking, same)
+                              ? fmt::format("rank {} is behind", rank.pod->rank)
+                          : static_cast<std::size_t>(count) == all.size()
+                              ? std::string("every rank is")
+                              : fmt::format("rank {}, which reports steps, is", rank.pod->rank);
+  const bool quiet = still.quiet_seconds.value_or(0) >= kQuietSecondsMin;
+  const std::string silence =
+      quiet ? fmt::format(", and no rank printed anything for {} s", *still.quiet_seconds) : "";
   return Root{
-      .from = &*rank,
+      .from = &rank,
       .finding = {
           .cause_class = CauseClass::kHang,
-          .confidence =
-              still.gpus_idle ? api::CauseConfidence::kSupported : api::CauseConfidence::kUnknown,
-          .message = told("no step", fmt::format("for {} s, {}{}", still.seconds, who,
-                                                 step ? fmt::format(" at step {}", *step) : ""))}};
+          .confidence = quiet ? api::CauseConfidence::kSupported : api::CauseConfidence::kUnknown,
+          .message = told("no step",
+                          fmt::format("for {} s, {}{}{}", still.seconds, who,
+                                      step ? fmt::format(" at step {}", *step) : "", silence))}};
 }
 
 std::optional<Root> root_of(const Examined* examined) {
@@ -183,7 +189,12 @@ std::optional<Root> find_root(const AttemptEvidence& attempt, std::span<const Ex
   const auto stopped = [](const Finding& finding) { return finding.weight == Weight::kTeardown; };
   if (auto root = root_of(first_of(all, stopped))) return root;
   const auto waiting = [](const Finding& finding) { return !finding.over; };
-  if (auto root = root_of(first_of(all, waiting))) return root;
+  if (auto root = root_of(first_of(all, waiting))) {
+    // A hang that a node without a word explains is that node's.
+    if (attempt.standstill && root->finding.cause_class == CauseClass::kNodeLost)
+      root->finding.over = true;
+    return root;
+  }
   return standing_still(attempt, all);
 }
 

@@ -1,8 +1,10 @@
 // What is known of the pods of one attempt: the input of the diagnosis, as plain values.
 //
-// Any thread. evidence_of() projects what the API server says of a pod and its node; who calls adds
-// what only the operator knows: its own intent, reports, events, a tail of the log. Everything that
-// a container wrote is hostile: it is cut to the bounds here, and never believed over the platform.
+// Any thread. evidence_of() projects what the API server says of a pod and its node; the caller
+// adds what only the operator knows: its own intent, reports, events. No log is read: a container
+// leaves its end as the termination message (last words of the launcher, or the kubelet's
+// fallback). Everything that a container wrote is hostile: it is cut to the bounds here, and never
+// believed over the platform.
 #pragma once
 
 #include <cstddef>
@@ -25,12 +27,10 @@ inline constexpr std::size_t kContainersMax = 16;                        // of o
 inline constexpr std::size_t kNodeConditionsMax = 32;                    // of one node
 
 // What we did to the pod ourselves.
-enum class Intent : std::uint8_t { kNone, kPause, kCancel, kTeardown };
+enum class Intent : std::uint8_t { kNone, kPause, kCancel };
 constexpr auto enum_names(Intent) {
-  return std::to_array<EnumName<Intent>>({{Intent::kNone, "none"},
-                                          {Intent::kPause, "pause"},
-                                          {Intent::kCancel, "cancel"},
-                                          {Intent::kTeardown, "teardown"}});
+  return std::to_array<EnumName<Intent>>(
+      {{Intent::kNone, "none"}, {Intent::kPause, "pause"}, {Intent::kCancel, "cancel"}});
 }
 
 struct ContainerEnd {
@@ -63,13 +63,15 @@ struct NodeTrouble {
 struct EventEvidence {  // of the pod or of its node
   std::string reason = {};
   std::string message = {};
+  std::optional<WallTime> at = {};
 };
 
 struct ReportEvidence {  // the last one; hostile
   std::optional<std::int64_t> step = {};
   std::string phase = {};
-  std::string error = {};                // the first error text
-  std::optional<WallTime> changed = {};  // when step or phase last changed, by our clock
+  std::string error = {};                        // the first error, as Python would print it
+  std::optional<WallTime> changed = {};          // when step or phase last changed, by our clock
+  std::optional<std::int64_t> memory_peak = {};  // bytes of the container
 };
 
 struct PodEvidence {
@@ -97,14 +99,17 @@ struct PodEvidence {
   std::vector<NodeTrouble> node_troubles = {};
   std::vector<EventEvidence> events = {};
   ReportEvidence report = {};
-  std::string log_tail = {};
+  std::string memory_limit = {};  // of the trainer, as the template has it; empty: none
 };
 
-// No rank has made a step for this long; set by who watches the steps.
+// A step may take long; no step for so many usual ones is a hang.
+inline constexpr double kHangSteps = 30;
+
+// No rank has made a step for this long, which is too long; breakage.cpp decides that.
 struct Standstill {
   std::int64_t seconds = 0;
-  std::optional<double> step_seconds = {};  // the usual time of a step
-  std::optional<bool> gpus_idle = {};
+  std::optional<double> step_seconds = {};         // the usual time of a step
+  std::optional<std::int64_t> quiet_seconds = {};  // no rank printed anything for so long
 };
 
 struct AttemptEvidence {

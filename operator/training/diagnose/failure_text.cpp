@@ -37,6 +37,8 @@ constexpr auto kPhrases = std::to_array<Phrase>({
     {Mark::kConnection, "connection closed by peer"},
     {Mark::kConnection, "connection reset by peer"},
     {Mark::kToldToStop, "got signal: 15"},
+    {Mark::kNoScript, "can't open file '"},  // "python3: can't open file '/app/x.py': [Errno 2]"
+    {Mark::kNoModule, "no module named "},   // of python3 -m; as an exception it is one
 });
 
 std::string lowered(std::string_view text) {
@@ -152,6 +154,10 @@ std::optional<PythonError> error_of(const ErrorFile& file) {
   const std::string line = file.message.substr(0, file.message.find('\n'));
   auto error = parse_python_error(file.type.empty() ? line : file.type + ": " + line);
   if (!error) return std::nullopt;
+  // Without a type or a traceback the message may be any end of a log.
+  const std::string_view name = error->name();
+  const bool named = name.ends_with("Error") || name.ends_with("Exception");
+  if (file.type.empty() && file.traceback.empty() && !named) return std::nullopt;
   error->frame = clean_line(file.where, kLineMax / 2);
   if (file.traceback.empty()) return error;
   const auto partial = find_python_error(file.traceback + "\n" + error->type);

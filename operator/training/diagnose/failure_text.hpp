@@ -21,7 +21,8 @@ inline constexpr std::size_t kFramesMax = 512;     // of one traceback
 struct PythonError {
   std::string type = {};     // "KeyError", "torch.OutOfMemoryError"
   std::string message = {};  // the rest of its line
-  std::string frame = {};    // the last one: "train.py:12 in main"; empty when it is not known
+  // The last one of the script itself, "train.py:12 in main"; with only a library's, that one.
+  std::string frame = {};
 
   std::string_view name() const;  // the type without its modules
 };
@@ -40,8 +41,10 @@ enum class Mark : std::uint8_t {
   kRendezvous,
   kConnection,
   kToldToStop,  // SIGTERM reached torchrun
+  kNoScript,    // Python was given a file that does not exist
+  kNoModule,    // python3 -m was given a module that does not exist
 };
-inline constexpr std::size_t kMarks = 7;
+inline constexpr std::size_t kMarks = 9;
 
 struct FailureText {
   std::optional<PythonError> error = {};

@@ -145,6 +145,55 @@ Explained held_by_enqueue(const PendingEvidence& seen) {
                  "spec.scheduling.admission to Autoscaled.");
 }
 
+// The node that has most of what runs out first, for the figure.
+std::string largest_text(const PendingEvidence& seen) {
+  Quantities most;
+  for (const NodeRoom& node : seen.nodes)
+    for (const auto& [name, amount] : node.whole)
+      if (node.suitable && seen.per_pod.contains(name)) most[name] = std::max(most[name], amount);
+  for (const auto& [name, asked] : seen.per_pod) most.try_emplace(name);
+  return amounts_text(most);
+}
+
+// Counted with nodes as they are when they are empty: waiting cannot help.
+Explained too_large(const PendingEvidence& seen) {
+  if (seen.per_pod.empty() || all_bound(seen)) return std::nullopt;
+  std::vector<NodeRoom> empty;
+  for (const NodeRoom& node : seen.nodes)
+    if (node.suitable && !node.whole.empty())
+      empty.push_back({.name = node.name, .free = node.whole});
+  if (seen.nodes.empty() ||
+      std::ranges::any_of(seen.nodes, [](const NodeRoom& node) { return node.whole.empty(); }))
+    return std::nullopt;
+  const Room room = count_room(seen.per_pod, empty, seen.ranks);
+  if (room.fit >= seen.ranks) return std::nullopt;
+  const std::string asked = amounts_text(seen.per_pod);
+  if (empty.empty())
+    return say(pending::kTooLarge,
+               fmt::format("no node of this cluster takes the pods: none of {} has the labels of "
+                           "the node selector, or tolerated taints. It starts only if such nodes "
+                           "are added; correct the selector or the tolerations.",
+                           seen.nodes.size()));
+  if (room.fit == 0)
+    return say(pending::kTooLarge,
+               fmt::format("no node is large enough, even when it is empty: each pod asks for {}; "
+                           "the largest of {} nodes have {}. It starts only if larger nodes are "
+                           "added; ask for less.",
+                           asked, room.nodes, largest_text(seen)));
+  return say(pending::kTooLarge,
+             fmt::format("the cluster is too small, even when it is empty: {} of {} pods fit on {} "
+                         "nodes, each asks for {}. It starts only if nodes are added; ask for "
+                         "fewer pods.",
+                         room.fit, seen.ranks, room.nodes, asked));
+}
+
+std::string room_text(const Room& room) {
+  if (room.nodes == 0) return "no node is usable";
+  if (room.fit == 0) return fmt::format("none of {} usable nodes has room for one", room.nodes);
+  return fmt::format("there is room for {}, on {} of {} usable nodes", room.fit, room.nodes_used,
+                     room.nodes);
+}
+
 Explained gang_short(const PendingEvidence& seen) {
   if (seen.nodes.empty() || seen.per_pod.empty() || all_bound(seen)) return std::nullopt;
   const auto bound = std::ranges::count_if(seen.pods, &PodEvidence::bound);
@@ -155,12 +204,12 @@ Explained gang_short(const PendingEvidence& seen) {
   std::string stops;
   for (const auto& [name, nodes] : room.stops)
     stops += fmt::format("{}{} on {} of them", stops.empty() ? "; short of " : ", ", name, nodes);
-  return say(
-      pending::kGangShort,
-      fmt::format("the gang is short by {} of {} pods ({}): each asks for {}; at most {} fit, on "
-                  "{} of {} usable nodes{}. Wait for nodes, or ask for fewer.",
-                  missing, seen.ranks, amounts_text(multiply(seen.per_pod, missing)),
-                  amounts_text(seen.per_pod), room.fit, room.nodes_used, room.nodes, stops));
+  return say(pending::kGangShort,
+             fmt::format(
+                 "the gang is short by {} of {} pods ({}): each asks for {}; {}{}. Wait for nodes, "
+                 "or ask for fewer.",
+                 missing, seen.ranks, amounts_text(multiply(seen.per_pod, missing)),
+                 amounts_text(seen.per_pod), room_text(room), stops));
 }
 
 // What schedulers say of the pods, the same words once.
@@ -207,8 +256,9 @@ PendingStatus in_between(const PendingEvidence& seen) {
 
 PendingStatus explain_pending(const PendingEvidence& evidence) {
   using Step = Explained (*)(const PendingEvidence&);
-  constexpr Step kSteps[] = {pods_refused, queue_unusable,  queue_too_small, containers_waiting,
-                             queue_full,   held_by_enqueue, gang_short,      scheduler_words};
+  constexpr Step kSteps[] = {pods_refused,    queue_unusable,     queue_too_small,
+                             too_large,       containers_waiting, queue_full,
+                             held_by_enqueue, gang_short,         scheduler_words};
   for (const Step step : kSteps)
     if (auto explained = step(evidence)) return *std::move(explained);
   return in_between(evidence);

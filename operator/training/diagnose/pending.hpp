@@ -31,7 +31,8 @@ inline constexpr std::string_view kQueueClosed = "QueueClosed";
 inline constexpr std::string_view kQueueTooSmall = "QueueTooSmall";  // never, as things are
 inline constexpr std::string_view kQueueFull = "QueueFull";          // not now
 inline constexpr std::string_view kHeldByEnqueue = "HeldByEnqueue";
-inline constexpr std::string_view kGangShort = "GangShort";
+inline constexpr std::string_view kTooLarge = "TooLarge";    // never, as the cluster is
+inline constexpr std::string_view kGangShort = "GangShort";  // not now
 inline constexpr std::string_view kUnschedulable = "Unschedulable";
 inline constexpr std::string_view kImage = "WaitingForImage";
 inline constexpr std::string_view kConfiguration = "WaitingForConfiguration";
@@ -59,6 +60,8 @@ struct NodeRoom {
   std::string name = {};
   bool schedulable = true;  // ready, not cordoned, taints tolerated
   Quantities free = {};     // allocatable without what pods hold
+  bool suitable = true;     // selector and taints let the pods in, whatever its state is now
+  Quantities whole = {};    // allocatable; empty: not known
 };
 
 struct Refusal {             // of a create of a pod

@@ -40,8 +40,25 @@ std::size_t indent_of(std::string_view line) {
   return std::min(line.find_first_not_of(" \t"), line.size());
 }
 
+// Installed packages and Python's own files: where an exception is raised, rarely where it is made.
+bool is_library(std::string_view file) {
+  return file.starts_with('<') || file.find("/site-packages/") != std::string_view::npos ||
+         file.find("/dist-packages/") != std::string_view::npos ||
+         file.find("/lib/python3") != std::string_view::npos;
+}
+
+struct Frame {
+  std::string text = {};  // "train.py:12 in main"
+  bool library = false;
+};
+
+// The innermost frame of the script; a library's only as long as there is no other.
+void keep_frame(Frame& kept, Frame next) {
+  if (kept.text.empty() || kept.library || !next.library) kept = std::move(next);
+}
+
 // '  File "/app/train.py", line 12, in main' -> "train.py:12 in main".
-std::optional<std::string> frame_of(std::string_view line) {
+std::optional<Frame> frame_of(std::string_view line) {
   line.remove_prefix(indent_of(line));
   constexpr std::string_view kFile = "File \"";
   constexpr std::string_view kLine = "\", line ";
@@ -50,6 +67,7 @@ std::optional<std::string> frame_of(std::string_view line) {
   const std::size_t middle = line.find(kLine);
   if (middle == std::string_view::npos) return std::nullopt;
   std::string_view file = line.substr(0, middle);
+  const bool library = is_library(file);
   file = file.substr(file.rfind('/') + 1);
   std::string_view rest = line.substr(middle + kLine.size());
   std::int64_t number = 0;
@@ -59,7 +77,7 @@ std::optional<std::string> frame_of(std::string_view line) {
   std::string frame = clean_line(file, kFunctionMax) + ":" + std::to_string(number);
   constexpr std::string_view kIn = ", in ";
   if (rest.starts_with(kIn)) frame += " in " + clean_line(rest.substr(kIn.size()), kFunctionMax);
-  return clean_line(frame, kLineMax);
+  return Frame{.text = clean_line(frame, kLineMax), .library = library};
 }
 
 struct Traceback {
@@ -71,19 +89,19 @@ struct Traceback {
 std::optional<Traceback> read_traceback(std::string_view text, std::string_view prefix) {
   Lines lines(text, prefix);
   std::string_view line;
-  std::string frame;
+  Frame frame;
   std::size_t frame_indent = 0;
   lines.next(line);  // the rest of the head's own line
   for (std::size_t count = 0; count < 2 * kFramesMax && lines.next(line); ++count) {
     if (auto found = frame_of(line)) {
-      frame = *std::move(found);
+      keep_frame(frame, *std::move(found));
       frame_indent = indent_of(line);
       continue;
     }
-    if (frame.empty() || indent_of(line) >= frame_indent) continue;
+    if (frame.text.empty() || indent_of(line) >= frame_indent) continue;
     auto error = parse_python_error(line);
     if (!error) return std::nullopt;
-    error->frame = std::move(frame);
+    error->frame = std::move(frame.text);
     return Traceback{.error = *std::move(error), .prefix = prefix};
   }
   return std::nullopt;
@@ -100,12 +118,12 @@ std::optional<PythonError> find_headless_error(std::string_view text) {
   Lines lines(text, {});
   std::optional<PythonError> last;
   std::string_view line;
-  std::string frame;
+  Frame frame;
   while (lines.next(line)) {
     const std::size_t tag = line.starts_with('[') ? line.find("]: ") : std::string_view::npos;
     if (tag != std::string_view::npos && tag < kTagMax) line.remove_prefix(tag + 3);
     if (auto found = frame_of(line)) {
-      frame = *std::move(found);
+      keep_frame(frame, *std::move(found));
       continue;
     }
     if (line.find("Error") == std::string_view::npos &&
@@ -116,7 +134,7 @@ std::optional<PythonError> find_headless_error(std::string_view text) {
     const std::string_view name = error->name();
     if (name[0] < 'A' || name[0] > 'Z') continue;  // classes are; NCCL's own codes are not
     if (name == "Error" || (!name.ends_with("Error") && !name.ends_with("Exception"))) continue;
-    error->frame = std::exchange(frame, {});
+    error->frame = std::exchange(frame, {}).text;
     last = std::move(error);
   }
   return last;

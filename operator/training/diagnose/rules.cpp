@@ -74,8 +74,6 @@ void choose_end(PodFacts& facts) {
 FailureText text_of(const PodFacts& facts) {
   FailureText text;
   if (facts.end != nullptr) text = scan_failure(facts.end->message);
-  if (!facts.pod->log_tail.empty())
-    text = merge_failure(std::move(text), scan_failure(facts.pod->log_tail));
   if (!facts.pod->report.error.empty())
     text = merge_failure(std::move(text), scan_failure(facts.pod->report.error));
   return text;

@@ -5,6 +5,7 @@
 #include <algorithm>
 #include <array>
 
+#include "operator/training/diagnose/error_file.hpp"
 #include "operator/training/diagnose/rules.hpp"
 #include "operator/training/diagnose/xid.hpp"
 
@@ -22,6 +23,12 @@ bool any_of(std::string_view word, std::initializer_list<std::string_view> words
 bool has_any(std::string_view text, std::initializer_list<std::string_view> words) {
   return std::ranges::any_of(
       words, [&](std::string_view word) { return text.find(word) != std::string_view::npos; });
+}
+
+// Of a termination message: its words, without the JSON that the launcher puts around them.
+std::string words_of(const std::string& message) {
+  const auto file = parse_error_file(message);
+  return file && !file->message.empty() ? file->message : message;
 }
 
 bool waited(const PodFacts& facts, std::chrono::seconds least) {
@@ -64,9 +71,28 @@ const EventEvidence* find_event(const PodEvidence& pod,
   return event == pod.events.end() ? nullptr : &*event;
 }
 
+// A node's events are about whatever ran there: this one fell into the container's last minute.
+bool fits_the_end(const EventEvidence& event, const ContainerEnd& end) {
+  constexpr std::chrono::seconds kApart{60};
+  if (!event.at || !end.finished) return true;
+  return *event.at >= *end.finished - kApart && *event.at <= *end.finished + kApart;
+}
+
 std::string exit_words(const PodFacts& facts) {
   return fmt::format("container {} ended with exit code {}", facts.container->name,
                      facts.end->exit_code);
+}
+
+// Of what the trainer left behind: plain text, or a report of the launcher with the log's end.
+std::string last_line(const std::string& message) {
+  std::string text = message;
+  if (const auto file = parse_error_file(message))
+    text = file->message;
+  else if (text.starts_with('{'))
+    text.clear();
+  while (!text.empty() && static_cast<unsigned char>(text.back()) <= ' ') text.pop_back();
+  if (text.empty()) return "it left no message";
+  return text.substr(text.rfind('\n') + 1);
 }
 
 }  // namespace
@@ -98,20 +124,22 @@ std::optional<Finding> configuration_missing(const PodFacts& facts) {
   return finding;
 }
 
-// The reason counts before the exit code, which may be 0 when only a child was killed. After a
-// restart only the state before has it.
-std::optional<Finding> container_out_of_memory(const PodFacts& facts) {
-  if (facts.end == nullptr) return std::nullopt;
-  const ContainerEvidence& container = *facts.container;
-  for (const auto* const end : {&container.ended, &container.ended_before}) {
-    if (!*end || (*end)->reason != "OOMKilled") continue;
-    return Finding{.cause_class = kContainerOutOfMemory,
-                   .confidence = kConfirmed,
-                   .message = told(fmt::format("container {}", container.name),
-                                   "OOMKilled, it went over its memory limit"),
-                   .at = (*end)->finished};
-  }
-  return std::nullopt;
+// Python started, and what it was to run is not there.
+std::optional<Finding> python_finds_nothing(const PodFacts& facts) {
+  if (!facts.failed() || facts.text.error || facts.attempt->stepped) return std::nullopt;
+  const bool script = facts.text.has(Mark::kNoScript);
+  if (!script && !facts.text.has(Mark::kNoModule)) return std::nullopt;
+  return Finding{
+      .cause_class = kCommandNotFound,
+      .confidence = kSupported,
+      .message = script ? told("no such script", facts.text.line(Mark::kNoScript))
+                        : told("no such module", facts.text.line(Mark::kNoModule)),
+      .hint = script ? "Correct the path of the script in the command of the trainer container; "
+                       "it must exist in the image or on a volume, seen from workingDir."
+                     : "The Python of the trainer container lacks this module: install it in the "
+                       "image, or put a Python that has it first in PATH. The runtimes Torchrun "
+                       "and DeepSpeed need torch.",
+      .at = facts.end->finished};
 }
 
 std::optional<Finding> command_not_found(const PodFacts& facts) {
@@ -123,12 +151,13 @@ std::optional<Finding> command_not_found(const PodFacts& facts) {
                    .confidence = kConfirmed,
                    .message = told(cannot->waiting_reason, cannot->waiting_message)};
   if (facts.end == nullptr) return std::nullopt;
+  if (auto finding = python_finds_nothing(facts)) return finding;
   const bool refused = any_of(facts.end->reason, {"ContainerCannotRun", "StartError"});
   const bool by_code = facts.end->exit_code >= 126 && facts.end->exit_code <= 128;
   if (!refused && !by_code) return std::nullopt;
   return Finding{.cause_class = kCommandNotFound,
                  .confidence = refused ? kConfirmed : kSupported,
-                 .message = told(exit_words(facts), facts.end->message),
+                 .message = told(exit_words(facts), words_of(facts.end->message)),
                  .at = facts.end->finished};
 }
 
@@ -163,17 +192,23 @@ std::optional<Finding> gpu_fault_on_node(const PodFacts& facts) {
   return std::nullopt;
 }
 
+// Not the event's own words: others than the owner of the job can write events about a node.
+constexpr std::string_view kNodeOutOfMemoryWords =
+    "the node ran out of memory, and its kernel killed a process";
+
 std::optional<Finding> node_out_of_memory(const PodFacts& facts) {
   if (!facts.exited(137)) return std::nullopt;
   const auto* const event = find_event(*facts.pod, {"OOMKilling", "SystemOOM"});
+  const bool of_another = event != nullptr && !fits_the_end(*event, *facts.end);
   const auto& troubles = facts.pod->node_troubles;
   const bool pressure =
       std::ranges::find(troubles, "MemoryPressure", &NodeTrouble::type) != troubles.end();
-  if (event == nullptr && !pressure) return std::nullopt;
+  const bool told_so = event != nullptr && !of_another;
+  if (!told_so && !pressure) return std::nullopt;
   return Finding{.cause_class = kNodeOutOfMemory,
-                 .confidence = event != nullptr ? kConfirmed : kSupported,
-                 .message = event != nullptr ? told(event->reason, event->message)
-                                             : "killed while the node had MemoryPressure",
+                 .confidence = told_so ? kConfirmed : kSupported,
+                 .message = told_so ? told(event->reason, kNodeOutOfMemoryWords)
+                                    : "killed while the node had MemoryPressure",
                  .at = facts.end->finished};
 }
 
@@ -220,10 +255,7 @@ std::optional<Finding> agreed_exit_code(const PodFacts& facts) {
 }
 
 std::optional<Finding> native_crash(const PodFacts& facts) {
-  struct Crash {
-    std::int32_t signal = 0;
-    std::string_view name = {};
-  };
+  using Crash = std::pair<std::int32_t, std::string_view>;  // signal and name
   constexpr auto kCrashes = std::to_array<Crash>({{4, "SIGILL, an illegal instruction"},
                                                   {6, "SIGABRT, it aborted itself"},
                                                   {7, "SIGBUS, a bad memory access"},
@@ -232,12 +264,12 @@ std::optional<Finding> native_crash(const PodFacts& facts) {
   if (!facts.failed()) return std::nullopt;
   std::int32_t signal = facts.text.child_signal.value_or(0);
   if (facts.end != nullptr && facts.end->exit_code > 128) signal = facts.end->exit_code - 128;
-  const auto* const crash = std::ranges::find(kCrashes, signal, &Crash::signal);
+  const auto* const crash = std::ranges::find(kCrashes, signal, &Crash::first);
   if (crash == kCrashes.end()) return std::nullopt;
-  const std::string_view name = crash->name.substr(0, crash->name.find(','));
+  const std::string_view name = crash->second.substr(0, crash->second.find(','));
   return Finding{.cause_class = kNativeCrash,
                  .confidence = kSupported,
-                 .message = told(name, fmt::format("a process ended by {}", crash->name)),
+                 .message = told(name, fmt::format("a process ended by {}", crash->second)),
                  .at = facts.end != nullptr ? facts.end->finished : std::nullopt};
 }
 
@@ -247,11 +279,9 @@ std::optional<Finding> ended_without_a_word(const PodFacts& facts) {
     return Finding{.confidence = api::CauseConfidence::kUnknown,
                    .message = told(facts.pod->reason.empty() ? "the pod failed" : facts.pod->reason,
                                    facts.pod->message)};
-  return Finding{
-      .confidence = api::CauseConfidence::kUnknown,
-      .message = told(exit_words(facts),
-                      facts.end->message.empty() ? "it left no message" : facts.end->message),
-      .at = facts.end->finished};
+  return Finding{.confidence = api::CauseConfidence::kUnknown,
+                 .message = told(exit_words(facts), last_line(facts.end->message)),
+                 .at = facts.end->finished};
 }
 
 }  // namespace amdahl::training::rules

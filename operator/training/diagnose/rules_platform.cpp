@@ -33,14 +33,8 @@ Finding disrupted(const PodFacts& facts, api::CauseClass cause_class) {
 }
 
 std::string stop_words(const PodEvidence& pod) {
-  switch (pod.intent) {
-    case Intent::kPause:
-      return "stopped for a pause";
-    case Intent::kCancel:
-      return "stopped because the job was cancelled";
-    default:
-      return "stopped with its gang";
-  }
+  return pod.intent == Intent::kPause ? "stopped for a pause"
+                                      : "stopped because the job was cancelled";
 }
 
 }  // namespace
@@ -59,7 +53,7 @@ std::optional<Finding> stopped_by_us(const PodFacts& facts) {
                   .confidence = kConfirmed,
                   .message = stop_words(pod),
                   .at = pod.intent_at};
-  if (pod.intent == Intent::kTeardown || facts.end == nullptr) return finding;
+  if (facts.end == nullptr) return finding;
   if (facts.end->reason == "OOMKilled") return std::nullopt;  // saving took too much memory
   if (facts.end->exit_code == 137) {
     finding.cause_class = kDidNotStopInTime;

@@ -46,7 +46,6 @@ class PodReader {
     const std::string& verb = line.word(0);
     if (verb == "trainer" || verb == "init" || verb == "sidecar") return container(line);
     if (verb == "says") return begin_text(end().message, line);
-    if (verb == "log") return begin_text(pod_.log_tail, line);
     if (verb == "repeat") {
       for (int i = std::stoi(line.word(1)); i > 0; --i) *text_ += line.text;
       return;
@@ -83,7 +82,13 @@ class PodReader {
     } else if (verb == "event") {
       pod_.events.push_back({line.word(1), line.text});
     } else if (verb == "report") {
-      pod_.report = {line.number("step"), line.value("phase"), line.text, line.time("changed")};
+      pod_.report = {.step = line.number("step"),
+                     .phase = line.value("phase"),
+                     .error = line.text,
+                     .changed = line.time("changed"),
+                     .memory_peak = line.number("peak")};
+    } else if (verb == "limit") {
+      pod_.memory_limit = line.value("memory");
     } else {
       return false;
     }
@@ -219,8 +224,7 @@ AttemptEvidence read_attempt(const Fixture& fixture) {
       attempt.standstill = Standstill{.seconds = line.number("seconds").value_or(0)};
       if (const auto step = line.number("step"))
         attempt.standstill->step_seconds = static_cast<double>(*step);
-      if (line.has("idle")) attempt.standstill->gpus_idle = true;
-      if (line.has("busy")) attempt.standstill->gpus_idle = false;
+      attempt.standstill->quiet_seconds = line.number("quiet");
     } else {
       refuse(line.whole);
     }

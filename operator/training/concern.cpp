@@ -1,0 +1,153 @@
+#include "operator/training/concern.hpp"
+
+#include <fmt/format.h>
+
+#include <algorithm>
+#include <map>
+
+#include "base/duration.hpp"
+#include "operator/training/breakage.hpp"
+#include "operator/training/diagnose/across_ranks.hpp"
+
+namespace amdahl::training {
+namespace {
+
+using std::chrono::seconds;
+
+// Ranks of a gang do not exit in the same second.
+constexpr seconds kExitsApart{15};
+// Shown as standing still: this long, and so many usual steps.
+constexpr seconds kNoStep{45};
+constexpr double kNoSteps = 10;
+// Where some ranks wait for others: a minute, with the time that a report takes, or so many steps
+// where steps are longer than that.
+constexpr seconds kUneven{50};
+constexpr double kUnevenSteps = 2;
+constexpr double kUsualMax = 1e6;  // seconds: whatever a rank calls a step
+
+bool runs(const Situation& s) {
+  return s.view.live() && s.view.whole() && s.view.running == s.view.desired;
+}
+
+Concern wait_for(std::chrono::nanoseconds rest) {
+  return {.look_again = std::max<std::chrono::nanoseconds>(rest, seconds{1})};
+}
+
+// Some ranks exited with 0 and others go on.
+std::optional<Concern> ranks_left(const Situation& s) {
+  if (s.view.succeeded == 0 || s.view.succeeded == s.view.desired) return std::nullopt;
+  std::optional<WallTime> first;
+  std::vector<std::int32_t> left;
+  std::vector<std::int32_t> stay;
+  for (const PodSeen* pod : s.view.ranks) {
+    (ended_well(*pod) ? left : stay).push_back(static_cast<std::int32_t>(pod->rank));
+    if (ended_well(*pod) && pod->finished)
+      first = std::min(first.value_or(*pod->finished), *pod->finished);
+  }
+  if (!first) return std::nullopt;
+  if (s.now < *first + kExitsApart) return wait_for(*first + kExitsApart - s.now);
+  return Concern{
+      .shown = api::PendingStatus{
+          .reason = std::string(concern::kRanksLeft),
+          .message = fmt::format(
+              "rank {} exited with code 0 at {}, and rank {} still runs. If it waits for the "
+              "others, the attempt ends as EarlyExit. All ranks must make the same number of "
+              "steps: check uneven data shards and early returns.",
+              rank_list(left), format_time(stamp(*first)), rank_list(stay))}};
+}
+
+using Ranks = std::vector<std::int32_t>;
+
+struct Reported {
+  std::optional<WallTime> last_step = {};
+  double usual = 0;  // seconds of a step
+  std::map<std::int64_t, Ranks> at_step = {};
+  std::map<api::ReportPhase, Ranks> in_phase = {};
+
+  bool saves() const { return in_phase.contains(api::ReportPhase::kCheckpointSave); }
+  // Some ranks wait for others that stand still: they are at different steps, or only some save.
+  bool is_uneven() const { return at_step.size() > 1 || (saves() && in_phase.size() > 1); }
+};
+
+Reported reported_by(const std::vector<RankReport>& reports) {
+  Reported all;
+  for (const RankReport& one : reports) {
+    all.in_phase[one.report.phase].push_back(one.report.rank);
+    if (!one.report.step) continue;
+    all.last_step = std::max(all.last_step.value_or(one.step_changed), one.step_changed);
+    all.at_step[*one.report.step].push_back(one.report.rank);
+    all.usual = std::max(all.usual, one.report.step_seconds.value_or(0));
+  }
+  return all;
+}
+
+// "rank 1 is", "ranks 0, 2-3 are".
+std::string those(const Ranks& ranks, std::string_view one, std::string_view many) {
+  const bool single = ranks.size() == 1;
+  return fmt::format("{} {} {}", single ? "rank" : "ranks", rank_list(ranks), single ? one : many);
+}
+
+// Which ranks hold the others up, as far as they differ.
+std::string standing_words(const Reported& all) {
+  std::string words;
+  if (all.at_step.size() > 1) {
+    const auto& [first, behind] = *all.at_step.begin();
+    const auto& [last, ahead] = *all.at_step.rbegin();
+    words =
+        fmt::format("; {} at step {}, {} at step {}", those(behind, "stands still", "stand still"),
+                    first, those(ahead, "is", "are"), last);
+  } else {
+    const auto& [step, ranks] = *all.at_step.begin();
+    words = fmt::format("; {} at step {}", those(ranks, "stands still", "stand still"), step);
+  }
+  if (all.in_phase.size() == 1) return words;
+  for (std::string_view before = "; "; const auto& [phase, ranks] : all.in_phase) {
+    words += fmt::format("{}{} in phase {}", before, those(ranks, "is", "are"), enum_name(phase));
+    before = ", ";
+  }
+  return words;
+}
+
+std::string hang_words(const Situation& s, bool saves) {
+  const auto& limit = s.spec.deadlines.step.fixed;
+  if (!limit) return "spec.deadlines.step is empty, so it is never restarted for that.";
+  const std::chrono::nanoseconds span = limit->span * (saves ? kSavePatience : 1);
+  return fmt::format("Without a step for {} ({}spec.deadlines.step{}) it counts as hung.",
+                     format_duration(span), saves ? fmt::format("{} x ", kSavePatience) : "",
+                     saves ? ", while a rank saves" : "");
+}
+
+// How long a gang may be without a step before that is shown.
+seconds patience(const Reported& all) {
+  const double usual = std::min(all.usual, kUsualMax);
+  double most = kNoSteps * usual;
+  if (all.is_uneven())
+    most = std::min(most, std::max(static_cast<double>(kUneven.count()), kUnevenSteps * usual));
+  return std::max(kNoStep, seconds(static_cast<std::int64_t>(most)));
+}
+
+// No rank that reports steps has made one for a while.
+std::optional<Concern> no_step(const Situation& s) {
+  const Reported all = reported_by(s.seen.reports);
+  if (!all.last_step) return std::nullopt;
+  // A save of all ranks may take long. When only some save, the others may wait for them in vain.
+  if (all.saves() && all.in_phase.size() == 1) return std::nullopt;
+  const WallTime due = *all.last_step + patience(all);
+  if (s.now < due) return wait_for(due - s.now);
+  std::string words = fmt::format("no step since {}", format_time(stamp(*all.last_step)));
+  if (all.usual > 0) words += fmt::format("; one takes {:.3g} s", all.usual);
+  words += standing_words(all) + ". " + hang_words(s, all.saves());
+  return Concern{.shown = api::PendingStatus{.reason = std::string(concern::kNoStep),
+                                             .message = std::move(words)}};
+}
+
+}  // namespace
+
+Concern concern_of(const Situation& s) {
+  if (!runs(s)) return {};
+  if (auto found = ranks_left(s)) return *std::move(found);
+  if (auto found = no_step(s)) return *std::move(found);
+  return {};
+}
+
+}  // namespace amdahl::training

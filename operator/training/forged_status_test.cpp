@@ -1,0 +1,65 @@
+// Statuses that somebody else wrote: the CRD takes them, and they hurt their own job at most.
+#include "operator/training/sound_status.hpp"
+#include "operator/training/test_live.hpp"
+
+namespace amdahl::training {
+namespace {
+
+using namespace std::chrono_literals;
+
+Task<void> forge(Live& live, Json status) {
+  live.submit(2, {{"deadlines", {{"active", "10000h"}, {"start", "10000h"}}}});
+  co_await live.clock.sleep_for(3s);
+  live.run_all();
+  co_await live.clock.sleep_for(3s);
+  REQUIRE(live.phase() == "Running");
+  live.server.merge(kTrainingJobs, kLiveJob, {{"status", std::move(status)}}, "status");
+  co_await live.clock.sleep_for(60s);
+}
+
+TEST_CASE("A forged status is mended, and its job runs on", "[A1]") {
+  const char* const rows[] = {
+      R"({"attempts": []})",
+      R"({"attempts": null, "attempt": null})",
+      R"({"attempt": 2})",
+      R"({"attempt": 0})",
+      R"({"attempt": 1000000000})",
+      R"({"attempt": 2147483647, "attempts": [{"number": 2147483647}]})",
+      R"({"attempts": [{"number": 3}, {"number": 1}]})",
+      R"({"workers": null})",
+      R"({"workers": {"desired": 0, "created": 0, "bound": 0, "running": 0, "ready": 0}})",
+      R"({"attempts": [], "workers": {"desired": 3, "created": 0, "bound": 0, "running": 0, "ready": 0}})",
+      R"({"elapsed": {"activeSeconds": 9007199254740991, "startSeconds": 9007199254740991,
+                      "queueSeconds": 9007199254740991}})",
+      R"({"conditions": [{"type": "Running", "status": "True", "reason": "x", "message": "",
+                          "lastTransitionTime": "0001-01-01T00:00:00Z"}]})",
+  };
+  for (const char* row : rows) {
+    INFO(row);
+    Live live;
+    live.run(forge(live, Json::parse(row)));
+    const Json status = live.status();
+    INFO(status.dump());
+    const Json& attempts = status["attempts"];
+    REQUIRE(attempts.is_array());
+    REQUIRE_FALSE(attempts.empty());
+    CHECK(attempts.back()["number"] == status["attempt"]);
+    CHECK(status["attempt"].get<std::int64_t>() < kAttemptNumberMax);
+  }
+}
+
+TEST_CASE("A status of ours needs no mending", "[A1]") {
+  TrainingJob job;
+  job.spec.nodes = 2;
+  CHECK_FALSE(mended_status(job));
+  job.status.attempt = 2;
+  job.status.attempts = {{.number = 1, .outcome = api::AttemptOutcome::kFailed}, {.number = 2}};
+  job.status.workers = api::WorkersStatus{.desired = 2};
+  CHECK_FALSE(mended_status(job));
+  job.status.attempts.back().outcome = api::AttemptOutcome::kPaused;
+  job.status.workers.reset();
+  CHECK_FALSE(mended_status(job));
+}
+
+}  // namespace
+}  // namespace amdahl::training

@@ -1,0 +1,42 @@
+#include "operator/training/sound_status.hpp"
+
+#include <algorithm>
+
+#include "operator/api/bounds.hpp"
+#include "operator/training/attempt_view.hpp"
+
+namespace amdahl::training {
+namespace {
+
+// Numbers ascend: what is out of order was not written by us.
+void drop_odd_records(api::TrainingJobStatus& status) {
+  std::int32_t last = 0;
+  std::erase_if(status.attempts, [&](const api::AttemptStatus& attempt) {
+    if (attempt.number <= last || attempt.number > kAttemptNumberMax) return true;
+    last = attempt.number;
+    return false;
+  });
+}
+
+}  // namespace
+
+std::optional<api::TrainingJobStatus> mended_status(const TrainingJob& job) {
+  api::TrainingJobStatus status = job.status;
+  drop_odd_records(status);
+  const bool counted = status.attempt > 0 && status.attempt <= kAttemptNumberMax;
+  if (status.attempts.empty() && counted) status.attempts.push_back({.number = status.attempt});
+  status.attempt = status.attempts.empty() ? 0 : status.attempts.back().number;
+  if (status.attempts.empty() && !is_finished(status) && !is_parked(status)) {
+    status.conditions.clear();  // as of a new job
+    status.pause.reset();
+  }
+  const bool goes_on = !status.attempts.empty() && !is_finished(status) &&
+                       status.attempts.back().outcome == api::AttemptOutcome::kUnknown;
+  if (goes_on && (!status.workers || status.workers->desired < 1))
+    status.workers =
+        api::WorkersStatus{.desired = std::clamp<std::int32_t>(job.spec.nodes, 1, api::kNodesMax)};
+  if (status == job.status) return std::nullopt;
+  return status;
+}
+
+}  // namespace amdahl::training
