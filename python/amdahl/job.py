@@ -12,19 +12,22 @@
             job.committed(n, f"/ckpt/{n}")
             break
 
-Outside of a job, and after anything goes wrong, every call does nothing. No call raises, none waits
-for the launcher. `should_stop()` answers for this process: with several ranks, let rank 0 ask and
-broadcast the answer, so that all stop at the same step.
+Outside of a job, and after anything goes wrong, every call does nothing; none waits for the
+launcher. `should_stop()` gives all ranks of torch.distributed the same answer at the same step, so
+all of them ask it at every step, rank 0 in any case. Ranks without it have to agree by themselves.
 """
 
 from __future__ import annotations
 
 import json
+import math
 import os
 import socket
 import threading
 import time
-from types import TracebackType
+from typing import NoReturn
+
+from amdahl import agreement
 
 PHASES = frozenset({"Init", "DataWait", "Train", "CheckpointSave", "CheckpointRestore", "Eval"})
 SEND_EVERY_SECONDS = 0.2  # steps between two messages are summed up
@@ -32,6 +35,9 @@ METRICS_MAX = 8
 TEXT_MAX = 1024
 RECEIVE_MAX = 4096
 INTERVAL_SECONDS_MAX = 30 * 24 * 3600.0  # what a spec may say
+# What a process exits with that ends for a pause: not 0, so that nothing after it (`&& publish`)
+# takes its model for finished. The launcher understands it once the checkpoint is committed.
+EXIT_PAUSED = 85
 # What a checkpoint engine may tell with a commit.
 ENGINE_FIELDS = ("manifestDigest", "stallSeconds", "uploadLagSeconds", "predictedPauseSeconds",
                  "failedSaves", "orphansCollected")
@@ -88,9 +94,14 @@ class Launcher:
         if not self._listening:
             self._listening = self._send({"type": "listening"})
         self._receive()
-        if self._stop and not self._heard:
-            self._heard = self._send({"type": "heard"})
         return self._stop
+
+    def stops(self) -> None:
+        """It will save what it has now: the launcher counts no checkpoint of an earlier step."""
+        if self._stop and not self._heard:
+            if self._unsent is not None:
+                self._send_step(*self._unsent, self._clock())
+            self._heard = self._send({"type": "heard"})
 
     def interval(self) -> float | None:
         self._receive()  # without "listening": who asks this need not ask should_stop()
@@ -106,6 +117,10 @@ class Launcher:
     def failed(self, message: str) -> None:
         self._send({"type": "failed", "message": str(message)[:TEXT_MAX]})
 
+    def save_failed(self, total: int, message: str) -> None:
+        self._send({"type": "saveFailed", "failedSaves": int(total),
+                    "message": str(message)[:TEXT_MAX]})
+
     def _phase(self) -> str:
         return next((p for p in reversed(self._phases) if p != "DataWait"), "Train")
 
@@ -113,8 +128,7 @@ class Launcher:
         if self._data_wait > 0:
             message["dataWait"] = round(self._data_wait, 6)
         if self._send(message):
-            self._sent_at = now
-            self._data_wait = 0.0
+            self._sent_at, self._data_wait = now, 0.0
 
     def _send(self, message: dict) -> bool:
         with self._lock:
@@ -123,11 +137,8 @@ class Launcher:
                 return False
             try:
                 connection.sendall(json.dumps(message, separators=(",", ":")).encode() + b"\n")
-            except BlockingIOError:
-                # The launcher does not read. Half a line may be out, so nothing can follow it.
-                self._close()
-                return False
             except (OSError, ValueError, TypeError):
+                # If the launcher does not read, half a line may be out, so nothing can follow it.
                 self._close()
                 return False
             return True
@@ -206,8 +217,7 @@ def _number(value: object) -> object:
         number = float(value)  # type: ignore[arg-type]
     except (TypeError, ValueError, RuntimeError):
         return str(value)[:TEXT_MAX]
-    finite = number - number == 0
-    return number if finite else str(number)
+    return number if math.isfinite(number) else str(number)
 
 
 class phase:  # noqa: N801: reads as a statement
@@ -223,8 +233,7 @@ class phase:  # noqa: N801: reads as a statement
             _quietly(_launcher.enter, self._name)
         return self
 
-    def __exit__(self, kind: type[BaseException] | None, error: BaseException | None,
-                 trace: TracebackType | None) -> None:
+    def __exit__(self, *_: object) -> None:
         if self._name:
             _quietly(_launcher.leave, self._name, time.monotonic() - self._since)
 
@@ -235,8 +244,15 @@ def step(n: int, total: int | None = None, **metrics: float) -> None:
 
 
 def should_stop() -> bool:
-    """Whether to save, say committed() and end. Cheap; ask at every step."""
-    return bool(_quietly(_launcher.should_stop))
+    """Whether to save, say committed() and end: yes on all ranks once one was asked to.
+
+    Cheap; every rank asks at every step. Raises TimeoutError if rank 0 has not for half an hour.
+    """
+    asked = bool(_quietly(_launcher.should_stop))
+    stop = _stop.ask(lambda: asked)
+    if stop:  # not before all ranks agree: until then they make steps, and their usual checkpoints
+        _quietly(_launcher.stops)
+    return stop
 
 
 def checkpoint_interval() -> float | None:
@@ -259,6 +275,19 @@ def failed(message: str) -> None:
     _quietly(_launcher.failed, message)
 
 
+def save_failed(total: int, message: str) -> None:
+    """A checkpoint could not be written, the total-th; training goes on."""
+    _quietly(_launcher.save_failed, total, message)
+
+
+def exit_paused() -> NoReturn:
+    """Ends this process for a pause, after committed(): with EXIT_PAUSED, by SystemExit.
+
+    Under torchrun with 0, because it takes anything else for a failed worker.
+    """
+    raise SystemExit(0 if os.environ.get("TORCHELASTIC_RUN_ID") else EXIT_PAUSED)
+
+
 def _quietly(call, *arguments):
     """A bug in here costs a report, never a training run."""
     try:
@@ -268,3 +297,4 @@ def _quietly(call, *arguments):
 
 
 _launcher = Launcher(os.environ.get("AMDAHL_SOCKET"))
+_stop = agreement.Question("should_stop", any_rank=True, lasting=True)

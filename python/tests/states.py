@@ -5,7 +5,7 @@ import tempfile
 import unittest
 
 from amdahl import checkpoint
-from amdahl.checkpoint import library
+from amdahl.checkpoint import cadence, library
 
 try:
     import torch
@@ -34,6 +34,7 @@ class LibraryCase(unittest.TestCase):
         folder = tempfile.TemporaryDirectory(prefix="amdahl-python-")
         self.addCleanup(folder.cleanup)
         self.folder, self.uri = folder.name, folder.name + "/run"
+        cadence.SAVES.at = None  # not that of the test before
 
     def open(self, **options) -> checkpoint.Checkpointer:
         opened = checkpoint.Checkpointer(self.uri, **options)

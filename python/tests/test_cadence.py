@@ -1,4 +1,4 @@
-"""When to save: what the operator says later, and one answer for all ranks."""
+"""When to save: what the operator says later, and a floor."""
 
 import pathlib
 import sys
@@ -8,7 +8,9 @@ from unittest import mock
 
 sys.path.insert(0, str(pathlib.Path(__file__).resolve().parent.parent))
 
+from amdahl import agreement  # noqa: E402
 from amdahl.checkpoint import cadence  # noqa: E402
+from test_agreement import Store  # noqa: E402
 
 
 class Followed(unittest.TestCase):
@@ -24,28 +26,62 @@ class Followed(unittest.TestCase):
         self.assertEqual(seen, [(False, False), (True, True), (False, True), (True, True),
                                 (True, True)])
 
-    def test_ranks_that_heard_different_intervals_do_what_rank_0_says(self):
+    def test_the_interval_begins_again_with_a_save_of_this_process_whichever_way(self):
+        now, saves = [100.0], cadence.Saves()
+        ones = [cadence.Cadence(10, clock=lambda: now[0], saves=saves) for _ in range(2)]
+        seen = []
+        for now[0] in (109.9, 110.0, 115.0):
+            seen.append([one.due() for one in ones])
+        saves.note(115.0)
+        for now[0] in (124.9, 125.0):
+            seen.append([one.due() for one in ones])
+        self.assertEqual(seen, [[False] * 2, [True] * 2, [True] * 2, [False] * 2, [True] * 2])
+        ones[0].saved()
+        now[0] = 130.0
+        self.assertEqual([one.due() for one in ones], [False] * 2)
+
+    # promises: D3
+    def test_what_rank_0_says_is_what_all_do(self):
         said = []
+        for rank, words in ((0, (False, True)), (1, (True, False))):
+            told = mock.Mock(side_effect=lambda _, value, r=rank, **__:
+                             value() if r == 0 else said[0])
+            with mock.patch.object(cadence.agreement, "tell_all", told):
+                answer = cadence.agreed(*words)
+            said.append(2 * answer[0] + answer[1])
+            self.assertEqual(answer, (False, True))
 
-        class Distributed:
-            is_available = is_initialized = staticmethod(lambda: True)
-            get_world_size = staticmethod(lambda: 2)
-            get_backend = staticmethod(lambda: "gloo")
+    # promises: D6
+    def test_two_saves_are_at_least_a_second_apart_whatever_their_outcome(self):
+        now, saves = [0.0], cadence.Saves()
+        for saved in (True, False):
+            one = cadence.Cadence(0.001, clock=lambda: now[0], saves=saves)
+            answers = 0
+            for _ in range(1000):  # ten seconds
+                now[0] += 0.01
+                if one.due():
+                    answers += 1
+                    if saved:
+                        saves.note(now[0])
+            self.assertIn(answers, (9, 10), saved)
 
-            @staticmethod
-            def broadcast(words, src):
-                said.append(list(words))
-                words[:] = said[src]
-
-        torch = types.SimpleNamespace(distributed=Distributed,
-                                      tensor=lambda words, device: list(words))
-        now = [0.0]
-        ranks = [cadence.Cadence(clock=lambda: now[0], told=lambda s=s: s) for s in (60.0, 30.0)]
-        now[0] = 45.0
-        with mock.patch.dict(sys.modules, {"torch": torch}):
-            answers = [cadence.agreed(one.due(), False) for one in ranks]
-        self.assertEqual(said, [[0, 0], [1, 0]])
-        self.assertEqual(answers, [(False, False), (False, False)])
+    # promises: D6
+    def test_ranks_agree_on_the_floor_though_their_clocks_differ(self):
+        store, now = Store(), [0.0]
+        ones = [cadence.Cadence(1e9, clock=lambda skew=skew: now[0] + skew * now[0],
+                                saves=cadence.Saves()) for skew in (0.0, 50.0)]
+        answers = []
+        for _ in range(50):  # ten seconds
+            now[0] += 0.2
+            row = []
+            for rank, one in enumerate(ones):
+                one._apart_question._name = "amdahl/every_steps"  # noqa: SLF001: one each process
+                ranks = types.SimpleNamespace(rank=rank, store=store)
+                with mock.patch.object(agreement, "process_group", lambda r=ranks: r):
+                    row.append(one.asked_apart())
+            answers.append(row)
+        self.assertTrue(all(one == other for one, other in answers), answers)
+        self.assertIn(sum(one for one, _ in answers), range(8, 11))
 
 
 if __name__ == "__main__":

@@ -1,14 +1,14 @@
 """amdahl.checkpoint.dcp with torch.distributed.checkpoint: one rank, two ranks, another number.
 
-Needs torch 2.3 or later: `make bench-checkpoint-peers` installs one, run_with_peers.py uses it.
+Needs torch 2.3 or later: `make frameworks` installs one, run_with_frameworks.py uses it.
 """
 
 import os
 import pathlib
 import signal
-import socket
 import subprocess
 import sys
+import tempfile
 import textwrap
 import unittest
 
@@ -37,7 +37,8 @@ from torch.distributed.device_mesh import init_device_mesh
 from torch.distributed.tensor import DTensor, Shard, distribute_tensor
 from amdahl.checkpoint import dcp
 uri, step = sys.argv[1], int(sys.argv[2])
-dist.init_process_group("gloo")
+dist.init_process_group("gloo", init_method="file://" + os.environ["AMDAHL_MEETING_FILE"],
+                        rank=int(os.environ["RANK"]), world_size=int(os.environ["WORLD_SIZE"]))
 rank, world = dist.get_rank(), dist.get_world_size()
 mesh = init_device_mesh("cpu", (world,))
 def state_at(step):
@@ -71,12 +72,6 @@ torch_dcp.save(state_at(step), checkpoint_id=str(step), storage_writer=dcp.Stora
 '''
 
 
-def free_port() -> int:
-    with socket.socket() as one:
-        one.bind(("127.0.0.1", 0))
-        return one.getsockname()[1]
-
-
 class Case(LibraryCase):
     def setUp(self):
         if MISSING:
@@ -85,22 +80,31 @@ class Case(LibraryCase):
 
     def ranks(self, count: int, code: str, *words: object) -> list[int]:
         """Exit codes of so many ranks; when one is killed, the others are ended."""
-        environment = {**os.environ, "WORLD_SIZE": str(count), "MASTER_ADDR": "127.0.0.1",
-                       "MASTER_PORT": str(free_port()), "PYTHONPATH": str(HERE.parent),
+        # Ranks meet by a file and speak to files: a port that was free a moment ago may be taken,
+        # and a pipe that nobody reads yet may fill up.
+        meeting = tempfile.mkdtemp(dir=self.folder)
+        environment = {**os.environ, "WORLD_SIZE": str(count), "PYTHONPATH": str(HERE.parent),
+                       "AMDAHL_MEETING_FILE": meeting + "/ranks",
                        "PYTHONWARNINGS": "ignore", "OMP_NUM_THREADS": "1"}
         # A group whose threads still run when Python ends may abort the process.
         code = textwrap.dedent(code) + "\ndist.destroy_process_group()\n"
         command = [sys.executable, "-c", code, self.uri, *map(str, words)]
-        started = [subprocess.Popen(command, env={**environment, "RANK": str(rank)}, text=True,
-                                    stderr=subprocess.PIPE, stdout=subprocess.DEVNULL)
-                   for rank in range(count)]
-        first = len(words) > 1 and int(words[1])
+        logs = [pathlib.Path(meeting, f"rank-{rank}.txt") for rank in range(count)]
+        started = []
+        for rank, log in enumerate(logs):
+            with log.open("w") as stream:
+                started.append(subprocess.Popen(command, env={**environment, "RANK": str(rank)},
+                                                stderr=stream, stdout=stream))
+        first = int(words[1]) if len(words) > 1 else 0
         started[first].wait(RANK_SECONDS_MAX)
         if started[first].returncode == -signal.SIGKILL:
             for one in started:
                 one.kill()
-        errors = [one.communicate(timeout=RANK_SECONDS_MAX)[1] for one in started]
-        self.said = "\n".join(errors)
+        for one in started:
+            one.wait(RANK_SECONDS_MAX)
+        self.said = "\n".join(f"rank {rank}, exit code {one.returncode}: "
+                              + log.read_text(errors="replace")
+                              for rank, (one, log) in enumerate(zip(started, logs)))
         return [one.returncode for one in started]
 
 
@@ -113,6 +117,16 @@ class OneRank(Case):
     def save(self, step: int, writer=None) -> None:
         torch_dcp.save(self.state(step), checkpoint_id=f"step-{step}",
                        storage_writer=writer or dcp.StorageWriter(self.uri))
+
+    # promises: D12
+    def test_a_first_run_finds_nothing_and_a_later_one_the_newest(self):
+        reader = dcp.StorageReader(self.uri)
+        self.assertIsNone(reader.newest())
+        with self.assertRaisesRegex(checkpoint.CheckpointError, "on a first run"):
+            reader.read_metadata()
+        self.save(7)
+        self.assertEqual(reader.newest(), 7)
+        torch_dcp.load(self.state(0), storage_reader=reader)
 
     def test_every_kind_of_value_comes_back(self):
         writer = dcp.StorageWriter(self.uri)

@@ -1,5 +1,5 @@
 """Folders that are captured and restored: those of DeepSpeed's layout, and of the real one where it
-is installed (`make bench-checkpoint-peers`, run_with_peers.py)."""
+is installed (`make frameworks`, run_with_frameworks.py)."""
 
 import json
 import os

@@ -1,7 +1,8 @@
 """The callbacks: by stand-ins that call them as the frameworks do, and by the frameworks where they
-are installed (`make bench-checkpoint-peers`, run_with_peers.py)."""
+are installed (`make frameworks`, run_with_frameworks.py)."""
 
 import dataclasses
+import importlib.util
 import pathlib
 import random
 import sys
@@ -12,22 +13,13 @@ from unittest import mock
 HERE = pathlib.Path(__file__).resolve().parent
 sys.path.insert(0, str(HERE.parent))
 
-from amdahl import checkpoint  # noqa: E402
+from amdahl import checkpoint, job  # noqa: E402
 from amdahl.checkpoint import cadence, hooks  # noqa: E402
 from states import LibraryCase  # noqa: E402
 
-try:
-    import torch
-except ImportError:
-    torch = None
-try:
-    import transformers
-except ImportError:
-    transformers = None
-try:
-    import lightning
-except ImportError:
-    lightning = None
+torch, transformers, lightning = (
+    importlib.import_module(name) if importlib.util.find_spec(name) else None
+    for name in ("torch", "transformers", "lightning"))
 
 
 class Case(LibraryCase):
@@ -41,17 +33,6 @@ class Case(LibraryCase):
 
 
 class Cadences(unittest.TestCase):
-    def test_due_when_the_interval_is_over_since_the_last_save(self):
-        now = [100.0]
-        one = cadence.Cadence(10, clock=lambda: now[0])
-        seen = []
-        for now[0] in (109.9, 110.0, 115.0):
-            seen.append(one.due())
-        one.saved()
-        for now[0] in (124.9, 125.0):
-            seen.append(one.due())
-        self.assertEqual(seen, [False, True, True, False, True])
-
     def test_the_interval_is_the_operators(self):
         for text, seconds in (("30", 30.0), ("0.5", 0.5), ("", 600.0), ("x", 600.0), ("0", 600.0),
                               ("-3", 600.0), ("nan", 600.0), ("inf", 600.0)):
@@ -93,6 +74,7 @@ def fake_huggingface(callback, steps: int = 20) -> int:
 
 
 class WithFakes(Case):
+    @mock.patch.object(cadence, "BETWEEN_SECONDS_MIN", 0.0)
     def test_saves_every_so_many_steps_and_at_the_end_all_are_committed(self):
         mine = self.open()
         self.assertEqual(fake_huggingface(hooks.HuggingFaceCallback(mine, 1e9, every_steps=6)), 20)
@@ -101,37 +83,76 @@ class WithFakes(Case):
 
     def test_saves_when_the_interval_is_over(self):
         mine = self.open()
-        fake_huggingface(hooks.HuggingFaceCallback(mine, interval=1e-9), steps=3)
-        self.assertEqual(mine.list()[0]["step"], 3)
+        callback = hooks.HuggingFaceCallback(mine, interval=100)
+        due = mock.Mock(side_effect=[False, False, True])
+        with mock.patch.object(callback._cadence, "due", due):  # noqa: SLF001
+            fake_huggingface(callback, steps=3)
+        self.assertEqual([one["step"] for one in mine.list()], [3])
 
-    def test_a_stop_saves_waits_and_ends_the_loop(self):
+    # promises: D7
+    def test_a_stop_saves_waits_and_ends_the_process(self):
+        for step, torchrun, code in ((7, "", job.EXIT_PAUSED), (8, "run", 0)):
+            mine = self.open()
+            with mock.patch.dict("os.environ", {"TORCHELASTIC_RUN_ID": torchrun}), \
+                    self.stop_at(step), self.assertRaises(SystemExit) as ended:
+                fake_huggingface(hooks.HuggingFaceCallback(mine, 1e9))
+            self.assertEqual(ended.exception.code, code)
+            self.assertEqual(mine.status()["committedStep"], step)
+
+    # promises: D7
+    def test_a_stop_ends_the_loop_alone_if_the_script_asks_for_that(self):
         mine = self.open()
+        callback = hooks.HuggingFaceCallback(mine, 1e9, exit_on_pause=False)
+        self.assertFalse(callback.paused)
         with self.stop_at(7):
-            self.assertEqual(fake_huggingface(hooks.HuggingFaceCallback(mine, 1e9)), 7)
+            self.assertEqual(fake_huggingface(callback), 7)
+        self.assertTrue(callback.paused)
         self.assertEqual(mine.status()["committedStep"], 7)
         state = mine.load().state
         self.assertEqual((state["model"], state["optimizer"]), ({"w": 7}, {"lr": 0.1}))
 
     def test_a_stop_at_a_step_that_is_saved_already_only_waits(self):
         mine = self.open()
-        callback = hooks.HuggingFaceCallback(mine, 1e9)
+        callback = hooks.HuggingFaceCallback(mine, 1e9, exit_on_pause=False)
         state = mock.Mock(return_value={"w": 1})
-        with mock.patch.object(cadence, "agreed", side_effect=[(True, False), (False, True)]):
+        due = mock.Mock(side_effect=[True, False])
+        with mock.patch.object(callback._cadence, "asked", due), \
+                mock.patch.object(cadence, "asked_to_stop", side_effect=[False, True]):
             self.assertFalse(callback._after_step(3, state))  # noqa: SLF001
             self.assertTrue(callback._after_step(3, state))  # noqa: SLF001
         state.assert_called_once()
         self.assertEqual(mine.status()["committedStep"], 3)
 
-    def test_a_stop_that_cannot_be_saved_is_told_and_raised(self):
+    # promises: D2
+    def test_a_stop_that_cannot_be_saved_is_told_and_training_goes_on(self):
         other = self.open(job_uid="one")
         other.save({}, 1)
         other.wait()
         mine = checkpoint.Checkpointer(self.uri, job_uid="two")
-        with self.stop_at(2), mock.patch("amdahl.job.failed") as failed, \
-                self.assertRaisesRegex(checkpoint.CheckpointError, "belongs to job"):
-            fake_huggingface(hooks.HuggingFaceCallback(mine, 1e9))
-        failed.assert_called_once()
+        callback = hooks.HuggingFaceCallback(mine, 1e9)
+        states = [mock.Mock(return_value={"w": n}) for n in range(2, 9)]
+        with mock.patch.object(cadence, "asked_to_stop", return_value=True), \
+                mock.patch("amdahl.job.failed") as failed, \
+                mock.patch("amdahl.job.save_failed") as told:
+            for n, state in enumerate(states, start=2):
+                self.assertFalse(callback._after_step(n, state))  # noqa: SLF001
+        failed.assert_called_once()  # and not at every step that follows
+        self.assertIn("belongs to", failed.call_args.args[0])
+        self.assertEqual(told.call_args.args[0], 1)
+        self.assertIn("belongs to", told.call_args.args[1])
         mine._session.close()  # noqa: SLF001: close() would raise it again
+
+    # promises: D2
+    def test_a_second_stop_is_tried_at_once_though_the_first_was_refused(self):
+        mine = self.open()
+        callback = hooks.HuggingFaceCallback(mine, 1e9, exit_on_pause=False)
+        full = checkpoint.CheckpointError("unavailable", "disk full")
+        with mock.patch.object(cadence, "asked_to_stop", side_effect=[True, True, False, True]), \
+                mock.patch.object(mine, "save", side_effect=[full, True]) as save, \
+                mock.patch("amdahl.job.failed") as failed:
+            paused = [callback._after_step(n, dict) for n in range(4)]  # noqa: SLF001
+        self.assertEqual(paused, [False, False, False, True])
+        self.assertEqual((save.call_count, failed.call_count), (2, 1))
 
     def test_other_hooks_do_nothing_and_other_names_are_errors(self):
         callback = hooks.LightningCallback(self.open())
@@ -146,7 +167,7 @@ class WithFakes(Case):
         connector = types.SimpleNamespace(dump_checkpoint=lambda weights_only: dump)
         trainer = types.SimpleNamespace(global_step=0, max_steps=-1, should_stop=False,
                                         _checkpoint_connector=connector)
-        callback = hooks.LightningCallback(mine, 1e9)
+        callback = hooks.LightningCallback(mine, 1e9, exit_on_pause=False)
         with self.stop_at(4):
             while not trainer.should_stop:
                 callback.on_train_batch_start(trainer, None, None, 0)
@@ -222,7 +243,8 @@ class RealTrainer(Case):
         whole = self.train()
         self.assertEqual(whole.state.global_step, 30)
         with self.stop_at(13):
-            stopped = self.train(hooks.HuggingFaceCallback(self.open(), 1e9))
+            stopped = self.train(
+                hooks.HuggingFaceCallback(self.open(), 1e9, exit_on_pause=False))
         self.assertEqual(stopped.state.global_step, 13)
         path = hooks.restore_huggingface(self.folder + "/resume", self.open())
         resumed = self.train(hooks.HuggingFaceCallback(self.open(), 1e9), path)
@@ -261,7 +283,8 @@ class RealLightning(Case):
         whole, model = self.fit()
         self.assertEqual(whole.global_step, 30)
         with self.stop_at(10):  # the end of an epoch: loaders begin anew there
-            stopped, _ = self.fit(hooks.LightningCallback(self.open(), 1e9))
+            stopped, _ = self.fit(
+                hooks.LightningCallback(self.open(), 1e9, exit_on_pause=False))
         self.assertEqual(stopped.global_step, 10)
         path = hooks.restore_lightning(self.folder + "/resume", self.open())
         resumed, other = self.fit(hooks.LightningCallback(self.open(), 1e9), path)

@@ -10,6 +10,7 @@ import tempfile
 import time
 import unittest
 from pathlib import Path
+from unittest import mock
 
 sys.path.insert(0, str(Path(__file__).resolve().parents[1]))
 
@@ -112,7 +113,8 @@ class JobTest(unittest.TestCase):
         self.assertEqual([line["type"] for line in self.stand_in.lines()], ["hello", "listening"])
         self.stand_in.say(type="stop", deadlineSeconds=5)
         self.assertTrue(self.launcher.should_stop())
-        self.assertTrue(self.launcher.should_stop())
+        self.launcher.stops()
+        self.launcher.stops()
         self.launcher.committed(7, "/c/7", 12, {"stallSeconds": 0.5, "secret": "x"})
         self.launcher.failed("disk full")
         heard, committed, failed = self.stand_in.lines()
@@ -122,6 +124,33 @@ class JobTest(unittest.TestCase):
         self.assertEqual(failed, {"type": "failed", "message": "disk full"})
         self.stand_in.say(type="continue")
         self.assertFalse(self.launcher.should_stop())
+
+    # promises: D2, D3
+    def test_stopping_is_said_once_all_ranks_agree(self):
+        agreed = iter([False, True])
+        self.launcher.should_stop()
+        self.stand_in.lines()
+        self.stand_in.say(type="stop", deadlineSeconds=5)
+        with mock.patch.object(job, "_launcher", self.launcher), \
+                mock.patch.object(job._stop, "ask", lambda own: own() and next(agreed)):
+            self.assertFalse(job.should_stop())
+            self.launcher.committed(6, "/c/6", 0)  # a usual one
+            self.assertTrue(job.should_stop())
+        self.assertEqual([line["type"] for line in self.stand_in.lines()], ["committed", "heard"])
+
+    # promises: D2
+    def test_stopping_is_said_after_the_step_that_will_be_saved(self):
+        self.launcher.step(1, None, {})
+        self.launcher.step(2, None, {})  # kept back: too soon after the first
+        self.launcher.should_stop()
+        self.launcher.stops()  # nobody asked
+        self.assertEqual([(line["type"], line.get("step")) for line in self.stand_in.lines()],
+                         [("hello", None), ("state", 1), ("listening", None)])
+        self.stand_in.say(type="stop", deadlineSeconds=5)
+        self.assertTrue(self.launcher.should_stop())
+        self.launcher.stops()
+        self.assertEqual([(line["type"], line.get("step")) for line in self.stand_in.lines()],
+                         [("state", 2), ("heard", None)])
 
     def test_the_interval_is_what_was_said_last_and_asking_is_not_listening(self):
         self.assertIsNone(self.launcher.interval())

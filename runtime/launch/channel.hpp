@@ -22,15 +22,18 @@ enum class Message : char {
   kOut = 'o',        // bytes of standard output
   kErr = 'e',        // bytes of standard error
   kLost = 'l',       // how many bytes were not passed on before the next kOut or kErr
+  kAgain = 'a',      // 'o' or 'e': what follows of it repeats its end, from a line's beginning
   kStarted = 's',    // pid of the trainer
   kAsked = 't',      // somebody wants us to end: milliseconds left for the trainer
-  kEnded = 'x',      // "code signal": everything is over, report and end
-  kCommitted = 'c',  // of the checkpointer: a line as in helper_message.hpp
+  kEnded = 'x',      // "code signal bytes why": all is over (bytes: of the largest process)
+  kCommitted = 'c',  // of the checkpointer: a helper line, also of a save that failed
   // to the supervisor
   kStart = 'S',      // the trainer may start
   kHold = 'H',       // "1": the trainer listens to us, SIGTERM can wait; "0": it does not
   kTerminate = 'T',  // SIGTERM to the trainer
   kEnd = 'E',        // end, as if SIGTERM had come to us
+  kPaused = 'P',     // the trainer ended for a pause that is committed: that is a good end
+  kRefuse = 'R',     // exit code 0 is no success: the code to exit with instead
 };
 
 inline constexpr std::size_t kPacketBytesMax = std::size_t{32} << 10U;

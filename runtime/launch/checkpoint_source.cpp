@@ -1,6 +1,5 @@
 #include "runtime/launch/checkpoint_source.hpp"
 
-#include "runtime/launch/helper_message.hpp"
 #include "runtime/launch/small_files.hpp"
 
 namespace amdahl::launch {
@@ -29,6 +28,7 @@ std::optional<api::ReportCheckpoint> EngineSource::poll() {
     if (!packet) commits_.close();  // it has ended
     if (!packet || !*packet) break;
     auto message = read_helper_line((*packet)->body);
+    if (message && message->kind == HelperKind::kSaveFailed) failure_ = *message;
     if (!message || !message->checkpoint) continue;
     if (!newest || message->checkpoint->step >= newest->step)
       newest = std::move(message->checkpoint);

@@ -9,9 +9,11 @@
 
 #include <optional>
 #include <string>
+#include <utility>
 
 #include "operator/api/report.hpp"
 #include "runtime/launch/channel.hpp"
+#include "runtime/launch/helper_message.hpp"
 
 namespace amdahl::launch {
 
@@ -40,9 +42,12 @@ class EngineSource final : public CheckpointSource {
 
   explicit EngineSource(Channel commits) : commits_(std::move(commits)) {}
   std::optional<api::ReportCheckpoint> poll() override;  // the newest of them
+  // The last save that poll() heard has failed, once.
+  std::optional<HelperMessage> take_failure() { return std::exchange(failure_, std::nullopt); }
 
  private:
   Channel commits_;
+  std::optional<HelperMessage> failure_;
 };
 
 }  // namespace amdahl::launch

@@ -8,6 +8,7 @@
 #include "checkpoint/engine/session.hpp"
 #include "checkpoint/store/open_store.hpp"
 #include "operator/api/report_env.hpp"
+#include "runtime/launch/save_error.hpp"
 
 namespace amdahl::launch {
 
@@ -31,6 +32,12 @@ std::string committed_line(const checkpoint::AgentSaved& saved) {
   return dump_json(line);
 }
 
+std::string save_failed_line(const checkpoint::AgentSaved& saved) {
+  return dump_json({{"type", "saveFailed"},
+                    {"failedSaves", saved.status.failures},
+                    {"message", save_error(saved.status.last_error)}});
+}
+
 int run_checkpointer(Clock& clock, CheckpointerOptions options) {
   checkpoint::RealWaiter waiter;
   Rng rng(options.seed);
@@ -50,9 +57,9 @@ int run_checkpointer(Clock& clock, CheckpointerOptions options) {
        .on_done =
            [&](const checkpoint::AgentSaved& saved) {
              // From the threads of several trainers: each message is one call to the kernel.
-             if (saved.committed)
-               options.commits.send(Message::kCommitted, committed_line(saved));
-             else
+             options.commits.send(Message::kCommitted, saved.committed ? committed_line(saved)
+                                                                       : save_failed_line(saved));
+             if (!saved.committed)
                options.complain("a checkpoint was not written: " + saved.status.last_error);
            },
        .complain = options.complain});

@@ -32,5 +32,7 @@ int run_checkpointer(Clock& clock, CheckpointerOptions options);
 
 // What the observer is told of a commit; the same line as the Python package's.
 std::string committed_line(const checkpoint::AgentSaved& saved);
+// And of a save that could not be written.
+std::string save_failed_line(const checkpoint::AgentSaved& saved);
 
 }  // namespace amdahl::launch

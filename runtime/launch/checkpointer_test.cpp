@@ -41,6 +41,24 @@ TEST_CASE("EngineSource tells of the newest commit, with all that the engine kno
   CHECK_FALSE(source.poll());
 }
 
+TEST_CASE("EngineSource tells once of a save that failed, without what is secret in it", "[D2]") {
+  auto pair = make_channel();
+  REQUIRE(pair.has_value());
+  EngineSource source(std::move(pair->second));
+  checkpoint::AgentSaved failed{.uri = "file:///ckpt"};
+  failed.status.failures = 3;
+  failed.status.last_error = "put https://me:word@host/b?X-Amz-Signature=secret:\n denied";
+  CHECK(pair->first.send(Message::kCommitted, save_failed_line(failed)) == Channel::Sent::kYes);
+  CHECK_FALSE(source.poll());
+  const auto failure = source.take_failure();
+  REQUIRE(failure.has_value());
+  CHECK(failure->failed_saves == 3);
+  CHECK_THAT(failure->message,
+             Catch::StartsWith("put https://") && Catch::EndsWith("host/b denied"));
+  CHECK_THAT(failure->message, !Catch::Contains("word") && !Catch::Contains("secret"));
+  CHECK_FALSE(source.take_failure());
+}
+
 TEST_CASE("EngineSource passes nonsense by, and hears what was said before the end") {
   auto pair = make_channel();
   REQUIRE(pair.has_value());

@@ -29,6 +29,11 @@ bool starts_processes(std::string_view module) {
   return std::ranges::any_of(kModules, [&](std::string_view name) { return name == module; });
 }
 
+bool is_script(std::string_view word) {
+  constexpr std::string_view kSuffix = ".py";
+  return word.ends_with(kSuffix) && file_name(word).size() > kSuffix.size();
+}
+
 // Options of the interpreter that take the next argument.
 bool takes_argument(std::string_view option) {
   return option == "-X" || option == "-W" || option == "--check-hash-based-pycs";
@@ -45,8 +50,11 @@ std::size_t end_of_options(const std::vector<std::string>& command) {
 
 }  // namespace
 
-std::vector<std::string> start_command(Runtime runtime, std::vector<std::string> command) {
-  if (runtime == Runtime::kPython || command.empty() || !is_interpreter(command[0])) return command;
+std::vector<std::string> start_command(Runtime runtime, std::vector<std::string> command,
+                                       std::string python) {
+  if (runtime == Runtime::kPython || command.empty()) return command;
+  if (is_script(command[0])) command.insert(command.begin(), std::move(python));
+  if (!is_interpreter(command[0])) return command;
   const std::size_t at = end_of_options(command);
   if (at == command.size() || command[at] == "-c" || command[at] == "-") return command;
   const bool module = command[at] == "-m";
@@ -56,6 +64,20 @@ std::vector<std::string> start_command(Runtime runtime, std::vector<std::string>
   const std::array<std::string, 2> launcher = {"-m", "torch.distributed.run"};
   command.insert(place, launcher.begin(), launcher.end());
   return command;
+}
+
+bool is_launcher(std::span<const std::string_view> command) {
+  static constexpr std::array kPrograms = {"torchrun", "deepspeed", "accelerate",
+                                           "accelerate-launch"};
+  for (std::size_t i = 0; i < command.size(); ++i) {
+    const std::string_view name = file_name(command[i]);
+    // "bash torchrun" and "python /usr/bin/torchrun" are how a script with #! is shown.
+    if (i < 2 && std::ranges::any_of(kPrograms, [&](std::string_view one) { return one == name; }))
+      return true;
+    if (command[i] == "-m" && i + 1 < command.size() && starts_processes(command[i + 1]))
+      return true;
+  }
+  return false;
 }
 
 Variables trainer_variables(const Settings& settings, const OwnFiles& files, Variables variables) {

@@ -1,10 +1,13 @@
 // The user's command as it is started, and what is put into its environment.
 //
-// With Torchrun and DeepSpeed `python train.py` becomes `python -m torch.distributed.run train.py`;
-// PET_* variables carry the flags. What already starts processes by itself (torchrun, deepspeed,
-// accelerate, a script) stays as it is. Pure. Failure: none.
+// With Torchrun and DeepSpeed a command is a script and its arguments: `train.py`, `python
+// train.py` and `python -m train` become `python -m torch.distributed.run ...`; PET_* variables
+// carry the flags. Any other command (torchrun, deepspeed, accelerate, a shell) runs as it is, with
+// the same variables, and must start the processes itself: world.hpp checks that it did. Pure.
+// Failure: none.
 #pragma once
 
+#include <span>
 #include <string>
 #include <string_view>
 #include <vector>
@@ -14,7 +17,11 @@
 
 namespace amdahl::launch {
 
-std::vector<std::string> start_command(Runtime runtime, std::vector<std::string> command);
+// `python`: the interpreter of a command that names only the script.
+std::vector<std::string> start_command(Runtime runtime, std::vector<std::string> command,
+                                       std::string python);
+// Whether the words are those of a program that starts a world: torchrun, deepspeed, accelerate.
+bool is_launcher(std::span<const std::string_view> command);
 
 // Paths of ours that the trainer is told; empty ones are not.
 struct OwnFiles {

@@ -72,6 +72,18 @@ std::string frame_text(std::string_view line) {
   return std::string(cut_utf8(text, api::kReportErrorWhereMax));
 }
 
+// Installed packages and Python's own files: where an exception is raised, rarely where it is made.
+bool is_library(std::string_view frame) {
+  return frame.starts_with('<') || frame.contains("/site-packages/") ||
+         frame.contains("/dist-packages/") || frame.contains("/lib/python3");
+}
+
+// The innermost frame of the script; a library's only as long as there is no other.
+void keep_frame(std::string& kept, std::string frame) {
+  if (frame.empty()) return;
+  if (kept.empty() || is_library(kept) || !is_library(frame)) kept = std::move(frame);
+}
+
 std::optional<ReportError> read_watchdog(std::string_view line) {
   if (!line.contains("Watchdog caught collective operation timeout") ||
       !line.contains("ProcessGroup"))
@@ -83,6 +95,30 @@ std::optional<ReportError> read_watchdog(std::string_view line) {
                     .rank = rank_after(line, "[Rank ")};
   if (!error.rank) error.rank = rank_after(line, "[rank");
   return error;
+}
+
+// "/usr/bin/python3: can't open file '/app/train.py': [Errno 2] No such file or directory".
+std::optional<ReportError> read_no_script(std::string_view line) {
+  const std::size_t colon = line.find(": ");
+  if (colon == kNone) return std::nullopt;
+  const std::string_view program = line.substr(0, colon);
+  if (!program.substr(program.rfind('/') + 1).starts_with("python")) return std::nullopt;
+  const std::string_view words = line.substr(colon + 2);
+  if (!words.starts_with("can't open file '") && !words.starts_with("No module named "))
+    return std::nullopt;
+  return ReportError{.kind = ReportErrorKind::kCommandNotFound,
+                     .source = ReportErrorSource::kLog,
+                     .message = std::string(cut_utf8(words, api::kReportErrorMessageMax))};
+}
+
+std::string innermost_frame(std::string_view stack) {
+  std::string kept;
+  while (!stack.empty()) {
+    const std::size_t end = std::min(stack.find('\n'), stack.size());
+    keep_frame(kept, frame_text(stack.substr(0, end)));
+    stack.remove_prefix(std::min(end + 1, stack.size()));
+  }
+  return kept;
 }
 
 }  // namespace
@@ -108,12 +144,18 @@ std::optional<ReportError> read_error_file(std::string_view text) {
   };
   std::string message = string_in(json, "message");
   const auto inner = json.find("message");
-  if (inner != json.end() && inner->is_object()) message = string_in(*inner, "message");
+  std::string stack;
+  if (inner != json.end() && inner->is_object()) {
+    message = string_in(*inner, "message");
+    if (const auto more = inner->find("extraInfo"); more != inner->end())
+      stack = string_in(*more, "py_callstack");
+  }
   if (message.empty()) return std::nullopt;
   ReportError error = read_exception(message).value_or(
       ReportError{.kind = ReportErrorKind::kException,
                   .message = std::string(cut_utf8(message, api::kReportErrorMessageMax))});
   error.source = ReportErrorSource::kErrorFile;
+  error.where = innermost_frame(stack);
   return error;
 }
 
@@ -131,7 +173,7 @@ std::optional<ReportError> ErrorLines::read_traceback(std::string_view line) {
   if (traceback_left_ == 0 || prefix != prefix_) return std::nullopt;
   --traceback_left_;
   if (text.starts_with(' ')) {
-    if (std::string frame = frame_text(text); !frame.empty()) where_ = std::move(frame);
+    keep_frame(where_, frame_text(text));
     return std::nullopt;
   }
   traceback_left_ = 0;
@@ -169,6 +211,7 @@ std::optional<ReportError> ErrorLines::read_summary(std::string_view line) {
 std::optional<ReportError> ErrorLines::read(std::string_view line) {
   if (auto error = read_traceback(line)) return error;
   if (auto error = read_summary(line)) return error;
+  if (auto error = read_no_script(line.substr(rank_prefix(line).size()))) return error;
   return read_watchdog(line);
 }
 

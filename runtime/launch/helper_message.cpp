@@ -111,6 +111,7 @@ std::optional<HelperMessage> read_helper_line(std::string_view line) {
   message.data_wait = seconds_in(json, "dataWait");
   message.metrics = metrics_in(json);
   message.message = cut_utf8(value_in<std::string>(json, "message"), api::kReportErrorMessageMax);
+  message.failed_saves = small_count_in(json, "failedSaves");
   if (message.kind == HelperKind::kCommitted) {
     message.checkpoint = checkpoint_in(json);
     if (!message.checkpoint) return std::nullopt;

@@ -8,6 +8,7 @@
 //      "manifestDigest", "stallSeconds", "uploadLagSeconds", "predictedPauseSeconds",
 //      "failedSaves", "orphansCollected"
 //   {"type":"failed","message":"disk full"}    the checkpoint for a pause could not be written
+//   {"type":"saveFailed","failedSaves":3,"message":"disk full"}    any checkpoint; how many so far
 // and back: {"type":"stop","deadlineSeconds":110}, {"type":"continue"},
 //   {"type":"interval","seconds":416}     how often to save from now on
 //
@@ -27,14 +28,23 @@ namespace amdahl::launch {
 
 inline constexpr std::size_t kHelperLineBytesMax = std::size_t{16} << 10U;
 
-enum class HelperKind : std::uint8_t { kHello, kState, kListening, kHeard, kCommitted, kFailed };
+enum class HelperKind : std::uint8_t {
+  kHello,
+  kState,
+  kListening,
+  kHeard,
+  kCommitted,
+  kFailed,
+  kSaveFailed
+};
 constexpr auto enum_names(HelperKind) {
   return std::to_array<EnumName<HelperKind>>({{HelperKind::kHello, "hello"},
                                               {HelperKind::kState, "state"},
                                               {HelperKind::kListening, "listening"},
                                               {HelperKind::kHeard, "heard"},
                                               {HelperKind::kCommitted, "committed"},
-                                              {HelperKind::kFailed, "failed"}});
+                                              {HelperKind::kFailed, "failed"},
+                                              {HelperKind::kSaveFailed, "saveFailed"}});
 }
 
 struct HelperMessage {
@@ -47,6 +57,7 @@ struct HelperMessage {
   std::vector<api::ReportMetric> metrics = {};
   std::optional<api::ReportCheckpoint> checkpoint = {};  // of kCommitted
   std::string message = {};
+  std::int64_t failed_saves = 0;  // of kSaveFailed
 };
 
 std::optional<HelperMessage> read_helper_line(std::string_view line);

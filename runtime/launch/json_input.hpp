@@ -11,6 +11,7 @@
 #include <string>
 #include <string_view>
 
+#include "base/each_field.hpp"
 #include "base/fields.hpp"
 
 namespace amdahl::launch {
@@ -24,28 +25,6 @@ Json parse_input(std::string_view text);
 // True when there was something of the right type.
 template <class T>
 bool read_input(const Json& from, T& into);
-
-namespace json_input_detail {
-
-struct ReadMember : FieldVisitor {
-  const Json& object;
-  explicit ReadMember(const Json& from) : object(from) {}
-  template <class T>
-  void required(std::string_view name, T& member, const FieldRules& = {}) {
-    const auto place = object.find(name);
-    if (place != object.end()) read_input(*place, member);
-  }
-  template <class T>
-  void optional(std::string_view name, T& member, const FieldRules& rules = {}) {
-    required(name, member, rules);
-  }
-  template <class T, class D>
-  void defaulted(std::string_view name, T& member, const D&, const FieldRules& rules = {}) {
-    required(name, member, rules);
-  }
-};
-
-}  // namespace json_input_detail
 
 template <class T>
 bool read_input(const Json& from, T& into) {
@@ -76,8 +55,10 @@ bool read_input(const Json& from, T& into) {
   } else {
     static_assert(HasFields<T>, "teach read_input this type");
     if (!from.is_object()) return false;
-    json_input_detail::ReadMember reader(from);
-    fields(reader, into);
+    each_field(into, [&from](std::string_view name, auto& member, const FieldRules&) {
+      const auto place = from.find(name);
+      if (place != from.end()) read_input(*place, member);
+    });
   }
   return true;
 }

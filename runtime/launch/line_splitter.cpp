@@ -44,4 +44,14 @@ void LineSplitter::gap() {
   begun_.clear();
 }
 
+void LineSplitter::clear() {
+  begun_.clear();
+  skipping_ = false;
+}
+
+void LineSplitter::finish(function_ref<void(std::string_view)> line) {
+  if (!begun_.empty() && !skipping_) line(begun_);
+  clear();
+}
+
 }  // namespace amdahl::launch

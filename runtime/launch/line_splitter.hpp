@@ -21,6 +21,9 @@ class LineSplitter {
   // Something is missing before what comes next: the line that was begun is dropped, and so is the
   // rest of the one that comes.
   void gap();
+  void clear();  // what comes next is the beginning of a line
+  // The stream is over: a line that was begun is one.
+  void finish(function_ref<void(std::string_view)> line);
 
  private:
   std::string begun_;

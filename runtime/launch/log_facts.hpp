@@ -12,10 +12,20 @@
 
 namespace amdahl::launch {
 
+// How much a line is believed beside others that count something else: the highest one wins.
+enum class StepRank : std::uint8_t {
+  kEpoch,      // epochs, where nobody counts steps
+  kBar,        // a bar without a name
+  kLine,       // "iter 40: loss 2.31" of a program that is not known
+  kFramework,  // a line or a named bar of a framework that is known
+};
+
 struct StepSeen {
   std::int64_t step = 0;
   std::optional<std::int64_t> total = {};
   std::vector<api::ReportMetric> metrics = {};
+  StepRank rank = StepRank::kFramework;
+  api::ReportPhase phase = api::ReportPhase::kTrain;
   bool operator==(const StepSeen&) const = default;
 };
 struct MetricsSeen {

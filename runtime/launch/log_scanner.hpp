@@ -1,8 +1,9 @@
 // Reads one stream of a trainer's log for progress, phases and the first error.
 //
-// Knows the lines of Hugging Face's Trainer, DeepSpeed, Megatron, tqdm bars, lm-eval's table,
-// Python tracebacks (with torchrun's rank prefixes), torchrun's summary and NCCL's watchdog.
-// Bounded in memory and in time per byte; takes any bytes. Thread: one. Failure: none.
+// Knows the lines of Hugging Face's Trainer, DeepSpeed, Megatron, bars (tqdm, rich, Keras),
+// lm-eval, lines that look like a step, Python tracebacks (with torchrun's rank prefixes),
+// torchrun's summary and NCCL's watchdog. Bounded in memory and in time per byte; takes any bytes.
+// Thread: one. Failure: none.
 #pragma once
 
 #include <string_view>
@@ -21,8 +22,13 @@ class LogScanner {
 
   void feed(std::string_view bytes, Sink sink);
   void gap();  // bytes were left out here
+  // What comes next begins with a whole line, and repeats some that were seen.
+  void again();
+  void finish(Sink sink);  // the last line may have no end
 
  private:
+  void read(std::string_view line, Sink sink);
+
   LineSplitter lines_;
   ProgressLines progress_;
   ErrorLines errors_;

@@ -65,10 +65,11 @@ TEST_CASE("LogScanner reads the lines of the frameworks") {
       {" [2024-05-01 10:00:00] iteration 7/ 9 | lm loss: 1 |",
        StepSeen{.step = 7, .total = 9, .metrics = {{"lm loss", "1"}}}},
       {" 10%|\xe2\x96\x88         | 100/1000 [00:10<01:30, 10.00it/s]",
-       StepSeen{.step = 100, .total = 1000}},
+       StepSeen{.step = 100, .total = 1000, .rank = StepRank::kBar}},
       {"Training:  45%|####5     | 45/100 [00:12<00:15,  3.51it/s, loss=1.2]",
-       StepSeen{.step = 45, .total = 100}},
-      {"Running loglikelihood requests:  12%|#2| 120/1000 [00:10<01:30, 10.0it/s]", kEval},
+       StepSeen{.step = 45, .total = 100, .metrics = {{"loss", "1.2"}}}},
+      {"Running loglikelihood requests:  12%|#2| 120/1000 [00:10<01:30, 10.0it/s]",
+       StepSeen{.step = 120, .total = 1000, .phase = ReportPhase::kEval}},
       {"Loading checkpoint shards:  50%|#####     | 1/2 [00:01<00:01,  1.2s/it]", kRestore},
       {"Loading checkpoint shards: 100%|##########| 2/2 [00:02<00:00,  1.2s/it]", kInit},
       {"***** Running training *****", kTrain},
@@ -108,9 +109,9 @@ TEST_CASE("LogScanner reads bars that are drawn over each other with carriage re
       "  0%|   | 0/3 [00:00<?, ?it/s]\r 33%|#  | 1/3 [00:01<00:02]\r"
       " 50%|## | 5/10 [00:00<00:00]\r 67%|## | 2/3 [00:02<00:01]\r\n");
   REQUIRE(facts.size() == 4);
-  CHECK(facts[1] == LogFact(StepSeen{.step = 1, .total = 3}));
+  CHECK(facts[1] == LogFact(StepSeen{.step = 1, .total = 3, .rank = StepRank::kBar}));
   CHECK(facts[2] == kEval);  // a second bar without a name, of another length
-  CHECK(facts[3] == LogFact(StepSeen{.step = 2, .total = 3}));
+  CHECK(facts[3] == LogFact(StepSeen{.step = 2, .total = 3, .rank = StepRank::kBar}));
 }
 
 TEST_CASE("LogScanner reads lm-eval's table of results") {
@@ -249,7 +250,7 @@ TEST_CASE("LogScanner keeps the head of a line of a gigabyte and goes on after i
   for (int i = 0; i < 1024; ++i) scanner.feed(chunk, sink);
   scanner.feed("\n 20%|# | 2/10 [00:10<01:30]\n", sink);
   REQUIRE(facts.size() == 2);
-  CHECK(facts[1] == LogFact(StepSeen{.step = 2, .total = 10}));
+  CHECK(facts[1] == LogFact(StepSeen{.step = 2, .total = 10, .rank = StepRank::kBar}));
 }
 
 TEST_CASE("LogScanner does not join what was not together") {

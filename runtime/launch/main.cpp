@@ -21,7 +21,9 @@
 #include "checkpoint/engine/agent_socket.hpp"
 #include "runtime/launch/checkpointer.hpp"
 #include "runtime/launch/command.hpp"
+#include "runtime/launch/find_program.hpp"
 #include "runtime/launch/install.hpp"
+#include "runtime/launch/log_keeper.hpp"
 #include "runtime/launch/observer.hpp"
 #include "runtime/launch/own_files.hpp"
 #include "runtime/launch/run_arguments.hpp"
@@ -39,11 +41,15 @@ constexpr std::string_view kHelp =
     "       amdahl-launch install FOLDER    put this program there\n"
     "       amdahl-launch version\n"
     "\n"
-    "As the first process of a container, `run` starts COMMAND (with AMDAHL_RUNTIME=Torchrun or\n"
-    "DeepSpeed through torch.distributed.run), passes signals on, reaps, reports to\n"
-    "AMDAHL_REPORT_URL and exits as COMMAND did: 127 when it is not there, 126 when it cannot be\n"
+    "As the first process of a container, `run` starts COMMAND, passes signals on, reaps, reports\n"
+    "to AMDAHL_REPORT_URL and exits as COMMAND did: 127 when it is not there, 126 when it cannot "
+    "be\n"
     "executed, 128 + n after signal n. Variables given by --env are set before anything else, and\n"
-    "$(NAME) of them is filled in in COMMAND.\n";
+    "$(NAME) of them is filled in in COMMAND.\n"
+    "\n"
+    "With AMDAHL_RUNTIME=Torchrun or DeepSpeed, a script (train.py, python train.py, python -m\n"
+    "train) is started through torch.distributed.run. Any other command runs as it is; if its\n"
+    "processes do not form a world of PET_NNODES x PET_NPROC_PER_NODE, exit code 0 becomes 126.\n";
 
 // To standard error, if it can be written at once: a log that stands still stops nobody.
 void complain(std::string_view text) {
@@ -171,6 +177,11 @@ Checkpointer start_checkpointer(OwnFiles& files, const Variables& variables) {
   return {};
 }
 
+// For a command that is only a script: as most images have it.
+std::string interpreter_of(const Settings& settings) {
+  return find_program("python3", settings.search_path) ? "python3" : "python";
+}
+
 int run(RunArguments arguments) {
   ::prctl(PR_SET_CHILD_SUBREAPER, 1);
   const Variables given = with_given(own_environment(), arguments);
@@ -179,30 +190,37 @@ int run(RunArguments arguments) {
   for (const std::string& text : settings.complaints) complain(text);
   OwnFiles files = folder.files();
   Checkpointer checkpointer = start_checkpointer(files, given);
+  const std::vector<std::string> command =
+      start_command(settings.runtime, arguments.command, interpreter_of(settings));
   auto signals = Supervisor::take_signals();
   auto channel = make_channel();
   if (!signals) complain(signals.error().context);
-  SupervisorOptions options{
-      .command = start_command(settings.runtime, std::move(arguments.command)),
-      .environment = trainer_variables(settings, files, given).entries(),
-      .search_path = settings.search_path,
-      .termination_log = settings.termination_log,
-      .grace = settings.grace,
-      .start_wait = settings.host_wait + std::chrono::seconds{5},
-      .checkpointer = std::move(checkpointer.first),
-      .restart_checkpointer = std::move(checkpointer.again),
-      .complain = complain};
+  SupervisorOptions options{.command = command,
+                            .environment = trainer_variables(settings, files, given).entries(),
+                            .search_path = settings.search_path,
+                            .termination_log = settings.termination_log,
+                            .grace = settings.grace,
+                            .start_wait = settings.host_wait + std::chrono::seconds{5},
+                            .checkpointer = std::move(checkpointer.first),
+                            .restart_checkpointer = std::move(checkpointer.again),
+                            .complain = complain};
   Channel link{Fd()};
   if (channel) {
     options.observer = fork_observer(*channel, {.settings = settings,
                                                 .socket = files.socket,
                                                 .error_file = files.error_file,
                                                 .commits = std::move(checkpointer.commits),
+                                                .wrapped = command != arguments.command,
                                                 .complain = complain});
     if (options.observer > 0) link = std::move(channel->first);
   }
   if (!link.open()) complain("no observer; the trainer runs unreported");
   RealClock clock;
+  LogKeeperOptions kept = log_keeper_options(settings, given);
+  kept.seed = seed_of(clock);
+  kept.complain = complain;
+  LogKeeper log(clock, std::move(kept));
+  options.log = &log;
   return Supervisor(clock, std::move(options), std::move(link),
                     signals ? std::move(*signals) : Fd())
       .run();

@@ -11,6 +11,7 @@ inline constexpr std::string_view kPhaseSeconds = "amdahl_launch_phase_seconds_t
 inline constexpr std::string_view kStep = "amdahl_launch_step";
 inline constexpr std::string_view kStepSeconds = "amdahl_launch_step_seconds";
 inline constexpr std::string_view kCheckpointStep = "amdahl_launch_checkpoint_step";
+inline constexpr std::string_view kMemoryPeakBytes = "amdahl_launch_memory_peak_bytes";
 inline constexpr std::string_view kReportsSent = "amdahl_launch_reports_sent_total";
 inline constexpr std::string_view kReportsFailed = "amdahl_launch_reports_failed_total";
 inline constexpr std::string_view kLogBytes = "amdahl_launch_log_bytes_total";

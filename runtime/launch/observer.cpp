@@ -2,11 +2,13 @@
 
 #include <fmt/format.h>
 #include <signal.h>
+#include <unistd.h>
 
 #include <boost/asio/as_tuple.hpp>
 #include <boost/asio/posix/stream_descriptor.hpp>
 #include <boost/asio/use_awaitable.hpp>
 #include <charconv>
+#include <utility>
 
 #include "base/resolver.hpp"
 #include "runtime/launch/error_lines.hpp"
@@ -30,6 +32,8 @@ Observer::Observer(asio::any_io_executor executor, Clock& clock, ObserverOptions
       rng_(options_.seed),
       tasks_(executor_),
       state_(clock.monotonic()),
+      world_(settings_, options_.wrapped),
+      memory_(::getppid()),
       marker_(settings_.marker),
       engine_(std::move(options_.commits)),
       helpers_(
@@ -53,6 +57,7 @@ Task<void> Observer::run() {
   if (heard) tasks_.spawn("helpers", helpers_.run());
   tasks_.spawn("hosts", wait_for_hosts());
   tasks_.spawn("tick", tick_forever());
+  if (world_.open()) tasks_.spawn("world", watch_world());
   if (client_) report_task_ = tasks_.spawn("report", report_forever());
   co_await start_metrics();
   co_await read_channel();
@@ -95,24 +100,22 @@ bool Observer::take_packets() {
 void Observer::take_packet(const Packet& packet) {
   std::string_view rest = packet.body;
   const auto sink = [this](const LogFact& fact) { state_.log(fact, moment()); };
+  if (packet.kind == Message::kOut || packet.kind == Message::kErr) {
+    printed_at_ = clock_.monotonic();
+    keep_tail(packet.body);
+  }
+  if (log_.take(packet, sink)) return;
   switch (packet.kind) {
-    case Message::kOut:
-    case Message::kErr:
-      counters_.log_bytes += packet.body.size();
-      (packet.kind == Message::kOut ? out_ : err_).feed(packet.body, sink);
-      break;
-    case Message::kLost:
-      counters_.log_bytes_unread += static_cast<std::uint64_t>(take_count(rest).value_or(0));
-      out_.gap();
-      err_.gap();
-      break;
     case Message::kStarted:
       trainer_ = static_cast<pid_t>(take_count(rest).value_or(0));
       state_.started(settings_.runtime, moment());
+      look_at_world();
+      printed_at_ = clock_.monotonic();
       hurry();
       break;
     case Message::kAsked: {
       const std::chrono::milliseconds time(take_count(rest).value_or(0));
+      ending_ = true;
       state_.stopping(moment());
       helpers_.say(stop_line(std::chrono::duration_cast<std::chrono::seconds>(time)));
       hurry();
@@ -123,12 +126,21 @@ void Observer::take_packet(const Packet& packet) {
       skip_spaces(rest);
       end_ = {.code = code, .signal = static_cast<std::int32_t>(take_count(rest).value_or(0))};
       skip_spaces(rest);
+      memory_.at_least(take_count(rest).value_or(0));
+      skip_spaces(rest);
       start_failure_ = std::string(rest);
+      log_.finish(sink);
       break;
     }
     default:
       break;  // not for us
   }
+}
+
+void Observer::keep_tail(std::string_view text) {
+  constexpr std::size_t kTailBytesMax = 1024;
+  tail_ += text.substr(text.size() - std::min(text.size(), kTailBytesMax));
+  if (tail_.size() > kTailBytesMax) tail_.erase(0, tail_.size() - kTailBytesMax);
 }
 
 // Tells the supervisor to start in any case; that the gang is complete is better, not necessary.
@@ -159,22 +171,55 @@ Task<void> Observer::wait_for_hosts() {
 Task<void> Observer::tick_forever() {
   while (co_await clock_.sleep_for(kTick)) {
     look_for_checkpoint();
+    look_at_memory();
     look_for_way();
     step_pause(PauseTick{clock_.monotonic()});
     state_.tick(moment());
+    if (state_.step() && !std::exchange(stepped_, true)) hurry();  // users wait for the first one
     if (state_.phase() == ReportPhase::kRendezvous && trainer_ > 0 &&
         !descendants_of(trainer_, read_processes()).empty())
       state_.workers_seen(moment());
   }
 }
 
+Task<void> Observer::watch_world() {
+  while (world_.open() && co_await clock_.sleep_for(kWorldTick)) look_at_world();
+}
+
+void Observer::look_at_world() {
+  if (trainer_ <= 0 || !world_.open()) return;
+  for (const pid_t process : family_of(trainer_)) {
+    const auto environment = read_process_file(process, "environ");
+    if (environment) world_.see(*environment, read_process_file(process, "cmdline").value_or(""));
+  }
+}
+
+// A trainer that was asked to end may do so before it has joined anybody.
+void Observer::judge_world() {
+  const bool asked =
+      state_.phase() == ReportPhase::kStopping || pause_.state != ReportPauseState::kNone;
+  const bool blind = !read_process_file(::getpid(), "environ");
+  if (end_->code != 0 || end_->signal != 0 || asked || blind) return;
+  auto fault = world_.fault();
+  if (!fault) return;
+  options_.complain(*fault);
+  end_->code = kNoWorldExitCode;
+  channel_.send(Message::kRefuse, fmt::format("{}", kNoWorldExitCode));
+  state_.failed({.kind = api::ReportErrorKind::kNoWorld,
+                 .source = api::ReportErrorSource::kProcess,
+                 .message = *std::move(fault)},
+                moment());
+}
+
 void Observer::take_message(const HelperMessage& message, bool leads) {
   state_.helper(message, leads, moment());
-  if (message.kind == HelperKind::kHeard) step_pause(PauseHeard{});
+  if (message.kind == HelperKind::kHeard) step_pause(PauseHeard{state_.known_step()});
   if (message.kind == HelperKind::kFailed) {
     options_.complain("the trainer could not save: " + message.message);
+    save_failed(message);
     step_pause(PauseSaveFailed{});
   }
+  if (message.kind == HelperKind::kSaveFailed) save_failed(message);
   if (message.checkpoint) committed(*message.checkpoint);
 }
 
@@ -185,6 +230,17 @@ void Observer::tell_whether_somebody_listens() {
 void Observer::look_for_checkpoint() {
   for (CheckpointSource* source : std::initializer_list<CheckpointSource*>{&marker_, &engine_})
     if (auto checkpoint = source->poll()) committed(std::move(*checkpoint));
+  if (const auto failure = engine_.take_failure()) save_failed(*failure);
+}
+
+void Observer::look_at_memory() {
+  memory_.look();
+  if (memory_.is_news()) hurry();
+}
+
+void Observer::save_failed(const HelperMessage& message) {
+  state_.save_failed(message.failed_saves, message.message, moment());
+  hurry();
 }
 
 void Observer::committed(api::ReportCheckpoint checkpoint) {
@@ -195,6 +251,7 @@ void Observer::committed(api::ReportCheckpoint checkpoint) {
 
 void Observer::last_word() {
   look_for_checkpoint();
+  memory_.look();
   if (const auto text = read_small_file(options_.error_file, kErrorFileBytesMax))
     if (auto error = read_error_file(*text)) state_.failed(std::move(*error), moment());
   if (!start_failure_.empty())
@@ -203,9 +260,20 @@ void Observer::last_word() {
                    .source = api::ReportErrorSource::kProcess,
                    .message = start_failure_},
                   moment());
-  state_.ended(*end_, moment());
-  const bool well = end_->code == 0 && end_->signal == 0;
+  judge_world();
+  const bool paused = end_->code == kPausedExitCode && end_->signal == 0;
+  const bool well = (end_->code == 0 && end_->signal == 0) || paused;
   step_pause(PauseTrainerEnded{.safe_step = well ? state_.safe_step() : std::nullopt});
+  const bool asked =
+      pause_.state == ReportPauseState::kCommitted || (ending_ && state_.safe_step());
+  if (paused && asked) {
+    end_ = api::ReportExit{};
+    channel_.send(Message::kPaused, {});
+  }
+  // Better than nothing: the end of the log often says what no pattern knows.
+  if (end_->code != 0 && !state_.error() && !tail_.empty())
+    state_.failed({.source = api::ReportErrorSource::kLog, .message = tail_}, moment());
+  state_.ended(*end_, moment());
   if (settings_.termination_log.empty()) return;
   const auto written =
       write_termination_log(settings_.termination_log, termination_message(make_report()));

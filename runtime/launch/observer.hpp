@@ -22,12 +22,14 @@
 #include "runtime/launch/channel.hpp"
 #include "runtime/launch/checkpoint_source.hpp"
 #include "runtime/launch/helper_server.hpp"
-#include "runtime/launch/log_scanner.hpp"
+#include "runtime/launch/log_reader.hpp"
+#include "runtime/launch/memory_use.hpp"
 #include "runtime/launch/pause.hpp"
 #include "runtime/launch/rank_state.hpp"
 #include "runtime/launch/report_client.hpp"
 #include "runtime/launch/report_text.hpp"
 #include "runtime/launch/settings.hpp"
+#include "runtime/launch/world.hpp"
 
 namespace amdahl::launch {
 
@@ -36,6 +38,7 @@ struct ObserverOptions {
   std::string socket = {};
   std::string error_file = {};
   Channel commits{Fd()};  // of the checkpointer, if there is one
+  bool wrapped = false;   // we put torchrun before the command
   std::uint64_t seed = 1;
   std::function<void(std::string_view)> complain{};  // one line for people
 };
@@ -43,9 +46,11 @@ struct ObserverOptions {
 class Observer {
  public:
   static constexpr std::chrono::milliseconds kTick{500};
+  static constexpr std::chrono::milliseconds kWorldTick{50};     // ranks may be short-lived
   static constexpr std::chrono::seconds kReportTimeMax{4};       // for one report
   static constexpr std::chrono::milliseconds kLastReport{2000};  // for the one at the end
   static constexpr std::chrono::seconds kBackoffMax{60};
+  static constexpr std::chrono::milliseconds kMetricsTimeMax{5000};  // for one scrape
   static constexpr std::chrono::seconds kPauseDefault{120};
   static constexpr std::size_t kErrorFileBytesMax = std::size_t{64} << 10U;
 
@@ -58,16 +63,24 @@ class Observer {
   Task<void> read_channel();
   bool take_packets();  // false when it is over
   void take_packet(const Packet& packet);
+  void keep_tail(std::string_view text);
   Task<void> wait_for_hosts();
   Task<void> tick_forever();
+  Task<void> watch_world();
+  void look_at_world();
+  void judge_world();
   Task<void> report_forever();
   Task<void> send_report(std::chrono::milliseconds time_max);
   Task<void> start_metrics();
+  HttpResponse answer(const HttpRequest& request);
   static Task<void> respond(HttpResponder& responder, HttpResponse response);
+  std::chrono::nanoseconds until_next_report() const;
   void take_reply(const api::ReportReply& reply);
   void take_message(const HelperMessage& message, bool leads);
   void look_for_checkpoint();
+  void look_at_memory();
   void committed(api::ReportCheckpoint checkpoint);
+  void save_failed(const HelperMessage& message);
   void ask_for_pause(std::chrono::seconds time);
   ReportPauseWay way_to_pause() const;
   void look_for_way();
@@ -86,9 +99,12 @@ class Observer {
   Rng rng_;
   TaskGroup tasks_;
   RankState state_;
+  World world_;
+  std::string tail_;                     // the end of what the trainer printed
+  std::optional<Monotonic> printed_at_;  // last output of the trainer, or its start
   Pause pause_;
-  LogScanner out_;
-  LogScanner err_;
+  LogReader log_;
+  MemoryUse memory_;
   CheckpointMarker marker_;
   EngineSource engine_;
   HelperServer helpers_;
@@ -98,7 +114,9 @@ class Observer {
   bool urgent_ = false;
   bool reporting_ = false;
   TaskGroup::Id report_task_ = 0;
-  bool stop_asked_ = false;
+  bool stop_asked_ = false;  // by the operator
+  bool ending_ = false;      // the supervisor was asked to end
+  bool stepped_ = false;
   pid_t trainer_ = -1;
   std::string start_failure_;
   std::optional<api::ReportExit> end_;

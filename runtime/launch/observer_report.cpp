@@ -19,6 +19,9 @@ api::Report Observer::make_report() {
                      .sequence = ++sequence_,
                      .sent_at = clock_.wall()};
   state_.write(report, clock_.monotonic());
+  report.memory_peak_bytes = memory_.peak();
+  if (printed_at_)
+    report.quiet_seconds = std::chrono::duration<double>(clock_.monotonic() - *printed_at_).count();
   report.pause = {.state = pause_.state, .way = pause_.way, .step = pause_.step};
   return report;
 }
@@ -30,6 +33,7 @@ void Observer::hurry() {
 
 Task<void> Observer::send_report(std::chrono::milliseconds time_max) {
   reporting_ = true;
+  memory_.told();
   const Monotonic deadline = clock_.monotonic() + time_max;
   const auto reply = co_await client_->post(report_json(make_report()), deadline);
   reporting_ = false;
@@ -55,9 +59,7 @@ Task<void> Observer::report_forever() {
     urgent_ = false;
     co_await send_report(kReportTimeMax);
     if (end_ || !co_await clock_.sleep_for(kBetweenMin)) co_return;
-    const auto backoff = std::min<std::chrono::nanoseconds>(
-        report_every_ * (std::int64_t{1} << std::min(failures_, 5U)),
-        std::max<std::chrono::seconds>(kBackoffMax, report_every_));
+    const std::chrono::nanoseconds backoff = until_next_report();
     const Monotonic next = clock_.monotonic() + rng_.jitter(backoff, kJitter);
     // News does not wait, but a server that is down is not asked more often for it.
     while (!(urgent_ && failures_ == 0) && clock_.monotonic() < next) {
@@ -65,6 +67,19 @@ Task<void> Observer::report_forever() {
       if (!woken && woken.error().code == Errc::kCancelled) co_return;
     }
   }
+}
+
+// A change of leaders takes seconds: soon at first. An operator that stays away is asked less
+// often.
+std::chrono::nanoseconds Observer::until_next_report() const {
+  constexpr std::chrono::seconds kSoon{1};
+  constexpr unsigned kSoonMax = 20;
+  constexpr unsigned kDoublingsMax = 5;
+  if (failures_ == 0) return report_every_;
+  if (failures_ <= kSoonMax) return std::min<std::chrono::nanoseconds>(kSoon, report_every_);
+  return std::min<std::chrono::nanoseconds>(
+      report_every_ * (std::int64_t{1} << std::min(failures_ - kSoonMax, kDoublingsMax)),
+      std::max<std::chrono::seconds>(kBackoffMax, report_every_));
 }
 
 void Observer::take_reply(const api::ReportReply& reply) {
@@ -103,17 +118,21 @@ void Observer::ask_for_pause(std::chrono::seconds time) {
   if (way == ReportPauseWay::kNone)
     options_.complain(
         "a pause was asked for, but the trainer neither calls should_stop() nor catches SIGUSR1 or "
-        "SIGTERM; it runs on");
+        "SIGTERM; it runs on. docs/guides/trainers.md shows how to listen");
   // Before its first step a trainer may still be on its way to the loop that asks.
   step_pause(PauseAsked{.way = way,
-                        .may_come = !state_.step(),
-                        .last_step = state_.step(),
+                        .may_come = !state_.known_step(),
+                        .last_step = state_.known_step(),
                         .deadline = clock_.monotonic() + time});
 }
 
 void Observer::look_for_way() {
-  if (pause_.state == ReportPauseState::kRequested && pause_.way == ReportPauseWay::kNone)
+  if (pause_.state == ReportPauseState::kNone || pause_.way != ReportPauseWay::kNone) return;
+  // After the deadline only what costs nothing to know.
+  if (pause_.state == ReportPauseState::kRequested)
     step_pause(PauseWayFound{way_to_pause()});
+  else if (helpers_.listening())
+    step_pause(PauseWayFound{ReportPauseWay::kHelper});
 }
 
 void Observer::step_pause(const PauseInput& input) {
@@ -127,8 +146,9 @@ void Observer::step_pause(const PauseInput& input) {
 void Observer::do_pause(PauseAction action) {
   switch (action) {
     case PauseAction::kTellHelper:
-      helpers_.say(stop_line(
-          std::chrono::duration_cast<std::chrono::seconds>(pause_.deadline - clock_.monotonic())));
+      helpers_.say(stop_line(std::max(
+          std::chrono::seconds{0},
+          std::chrono::duration_cast<std::chrono::seconds>(pause_.deadline - clock_.monotonic()))));
       break;
     case PauseAction::kUserSignal: {
       const auto all = read_processes();
@@ -150,24 +170,40 @@ void Observer::do_pause(PauseAction action) {
   }
 }
 
+// On the pod's address, where Prometheus can reach it; other pods of an embedded cluster may use
+// the same port. Scrapers come and go, so no connection is kept for long.
 Task<void> Observer::start_metrics() {
   if (settings_.metrics_port == 0) co_return;
-  HttpServerOptions options{.address = "0.0.0.0", .port = settings_.metrics_port};
-  options.limits.connections_max = 16;
-  options.limits.body_bytes_max = 1024;
+  HttpServerOptions options{.address = settings_.metrics_address, .port = settings_.metrics_port};
+  options.limits = {.header_bytes_max = 8192,
+                    .target_bytes_max = 1024,
+                    .fields_max = 64,
+                    .query_pairs_max = 16,
+                    .body_bytes_max = 1024,
+                    .connections_max = 16,
+                    .body_time = kMetricsTimeMax,
+                    .write_time = kMetricsTimeMax,
+                    .strangers_per_peer_max = 8,
+                    .stranger_time = kMetricsTimeMax};
   metrics_.emplace(executor_, clock_, std::move(options),
                    [this](HttpRequest request, HttpResponder& responder) -> Task<void> {
-                     OwnCounters counters = counters_;
-                     counters.helper_lines = helpers_.lines();
-                     counters.helper_lines_bad = helpers_.bad_lines();
-                     HttpResponse response = plain_http_response(404, "not found");
-                     if (request.path == "/metrics")
-                       response = {.content_type = "text/plain; version=0.0.4; charset=utf-8",
-                                   .body = metrics_text(make_report(), counters)};
-                     return respond(responder, std::move(response));
+                     return respond(responder, answer(request));
                    });
-  if (const auto started = co_await metrics_->start(); !started)
-    options_.complain(started.error().context);
+  const auto started = co_await metrics_->start();
+  if (!started)
+    options_.complain(fmt::format("no metrics: {}; the trainer runs on", started.error().context));
+}
+
+HttpResponse Observer::answer(const HttpRequest& request) {
+  if (request.path != "/metrics") return plain_http_response(404, "not found; see /metrics");
+  if (request.method != "GET") return plain_http_response(405, "only GET");
+  OwnCounters counters = counters_;
+  counters.log_bytes = log_.bytes();
+  counters.log_bytes_unread = log_.bytes_unread();
+  counters.helper_lines = helpers_.lines();
+  counters.helper_lines_bad = helpers_.bad_lines();
+  return {.content_type = "text/plain; version=0.0.4; charset=utf-8",
+          .body = metrics_text(make_report(), counters)};
 }
 
 Task<void> Observer::respond(HttpResponder& responder, HttpResponse response) {

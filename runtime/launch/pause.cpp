@@ -1,5 +1,7 @@
 #include "runtime/launch/pause.hpp"
 
+#include <algorithm>
+
 namespace amdahl::launch {
 namespace {
 
@@ -35,8 +37,10 @@ struct Stepper {
     return {next, action_of(asked.way)};
   }
   PauseStep operator()(const PauseWayFound& found) {
-    if (pause.state != ReportPauseState::kRequested || pause.way != ReportPauseWay::kNone)
-      return {pause};
+    // Too late for the deadline, and still the only way to the checkpoint that is waited for.
+    const bool wanted =
+        pause.state != ReportPauseState::kNone && pause.state != ReportPauseState::kCommitted;
+    if (!wanted || pause.way != ReportPauseWay::kNone) return {pause};
     pause.way = found.way;
     return {pause, action_of(found.way)};
   }
@@ -45,8 +49,10 @@ struct Stepper {
     return {Pause{},
             pause.way == ReportPauseWay::kHelper ? PauseAction::kTakeBack : PauseAction::kNone};
   }
-  PauseStep operator()(const PauseHeard&) {
-    if (pause.state == ReportPauseState::kRequested) pause.state = ReportPauseState::kSaving;
+  PauseStep operator()(const PauseHeard& heard) {
+    if (pause.state != ReportPauseState::kRequested) return {pause};
+    pause.state = ReportPauseState::kSaving;
+    pause.step_min = std::max(pause.step_min, heard.last_step);
     return {pause};
   }
   PauseStep operator()(const PauseCommit& commit) {

@@ -3,9 +3,10 @@
 //   None -> Requested -> Saving -> Committed
 //                   \-> Failed (cannot be asked, could not save, ended without saving) or TimedOut
 //
-// A checkpoint counts when its step is no older than the last step that was known at the request:
-// one that was under way before may hold less, and steps would be lost unseen. Once Committed it
-// stays so until it is taken back. Failure: none; an input that does not fit changes nothing.
+// A checkpoint counts when its step is no older than the last step that was known at the request,
+// and when the trainer said that it heard: one that was under way before may hold less, and steps
+// would be lost unseen. Once Committed it stays so until it is taken back. Failure: none; an input
+// that does not fit changes nothing.
 #pragma once
 
 #include <cstdint>
@@ -17,12 +18,17 @@
 
 namespace amdahl::launch {
 
+// What a trainer exits with that ends for a pause, so that nothing that follows it takes its model
+// for finished. Once the checkpoint is committed the launcher ends with 0. Same as EXIT_PAUSED of
+// the Python package.
+inline constexpr int kPausedExitCode = 85;
+
 using api::ReportPauseState;
 using api::ReportPauseWay;
 
 struct PauseAsked {
   ReportPauseWay way = ReportPauseWay::kNone;
-  bool may_come = false;  // without a way: there may be one later
+  bool may_come = false;  // without a way: there may be one soon, and the pause waits for it
   std::optional<std::int64_t> last_step = {};
   Monotonic deadline = {};
 };
@@ -30,13 +36,16 @@ struct PauseWayFound {
   ReportPauseWay way = ReportPauseWay::kNone;
 };
 struct PauseTakenBack {};
-struct PauseHeard {};
+struct PauseHeard {
+  std::optional<std::int64_t> last_step = {};
+};
 struct PauseCommit {
   std::int64_t step = 0;
 };
 struct PauseSaveFailed {};
 struct PauseTrainerEnded {
-  // It ended well, and its last step is in a checkpoint: another node may have told it to stop.
+  // It ended well, or with kPausedExitCode, and its last step is in a checkpoint: another node may
+  // have told it to stop.
   std::optional<std::int64_t> safe_step = {};
 };
 struct PauseTick {

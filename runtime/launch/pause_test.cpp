@@ -46,6 +46,12 @@ TEST_CASE("Pause by a signal takes the next checkpoint, because nobody says that
         State::kRequested);
 }
 
+TEST_CASE("Pause takes no usual checkpoint that was made between request and hearing", "[D2]") {
+  const Pause heard = step(in(State::kRequested), PauseHeard{.last_step = 102}).next;
+  CHECK(step(heard, PauseCommit{.step = 101}).next.state == State::kSaving);
+  CHECK(step(heard, PauseCommit{.step = 102}).next.state == State::kCommitted);
+}
+
 TEST_CASE("Pause has a row for every state and input") {
   struct Row {
     State from;
@@ -124,6 +130,18 @@ TEST_CASE("Pause of a trainer that is still starting waits for a way") {
   CHECK(action == Action::kUserSignal);
   CHECK(step(asked, PauseWayFound{Way::kHelper}).next == asked);  // once is enough
   CHECK(step(waiting, PauseTick{Monotonic{} + 60s}).next.state == State::kTimedOut);
+}
+
+TEST_CASE("Pause that has failed for want of a way takes one that comes later", "[B2]") {
+  for (const State late : {State::kTimedOut, State::kFailed}) {
+    const auto [told, action] = step(in(late, Way::kNone), PauseWayFound{Way::kHelper});
+    CHECK(told.state == late);  // the deadline has passed all the same
+    CHECK(action == Action::kTellHelper);
+    CHECK(step(told, PauseCommit{.step = 100}).next.state == State::kCommitted);
+  }
+  CHECK(step(Pause{}, PauseWayFound{Way::kHelper}).action == Action::kNone);
+  CHECK(step(in(State::kCommitted, Way::kNone), PauseWayFound{Way::kHelper}).action ==
+        Action::kNone);
 }
 
 TEST_CASE("Pause by a signal cannot be taken back, and is forgotten") {

@@ -2,6 +2,7 @@
 
 #include <dirent.h>
 #include <fcntl.h>
+#include <fmt/format.h>
 #include <unistd.h>
 
 #include <algorithm>
@@ -41,6 +42,27 @@ std::string read_status(const char* pid) {
   const ssize_t size = file ? ::read(file.get(), text.data(), text.size()) : 0;
   text.resize(static_cast<std::size_t>(std::max<ssize_t>(size, 0)));
   return text;
+}
+
+// Of all its threads; false where the kernel keeps no such list.
+bool add_children(pid_t pid, std::vector<pid_t>& family) {
+  const std::string tasks = fmt::format("/proc/{}/task", pid);
+  const std::unique_ptr<DIR, int (*)(DIR*)> folder(::opendir(tasks.c_str()), ::closedir);
+  if (!folder) return true;  // it has ended
+  bool kept = false;
+  while (const dirent* entry = ::readdir(folder.get())) {
+    if (entry->d_name[0] < '1' || entry->d_name[0] > '9') continue;
+    const auto list = read_process_file(pid, fmt::format("task/{}/children", entry->d_name));
+    if (!list) continue;
+    kept = true;
+    std::string_view rest = *list;
+    while (const auto child = number<pid_t>(rest)) {
+      if (family.size() >= kProcessesMax) return true;
+      family.push_back(*child);
+      rest.remove_prefix(std::min(rest.find(' '), rest.size() - 1) + 1);
+    }
+  }
+  return kept;
 }
 
 }  // namespace
@@ -85,6 +107,29 @@ std::vector<ProcessInfo> descendants_of(pid_t root, const std::vector<ProcessInf
     }
   }
   return found;
+}
+
+std::optional<std::string> read_process_file(pid_t pid, std::string_view name) {
+  const std::string path = fmt::format("/proc/{}/{}", pid, name);
+  const Fd file(::open(path.c_str(), O_RDONLY | O_CLOEXEC));
+  if (!file) return std::nullopt;
+  std::string text;
+  char part[4096];
+  ssize_t size = 0;
+  while (text.size() < kProcessFileBytesMax && (size = ::read(file.get(), part, sizeof part)) > 0)
+    text.append(part, static_cast<std::size_t>(size));
+  return size < 0 ? std::nullopt : std::optional(std::move(text));
+}
+
+std::vector<pid_t> family_of(pid_t root) {
+  std::vector<pid_t> family = {root};
+  if (!add_children(root, family)) {
+    for (const ProcessInfo& process : descendants_of(root, read_processes()))
+      family.push_back(process.pid);
+    return family;
+  }
+  for (std::size_t i = 1; i < family.size(); ++i) (void)add_children(family[i], family);
+  return family;
 }
 
 const ProcessInfo* find_process(pid_t pid, const std::vector<ProcessInfo>& all) {

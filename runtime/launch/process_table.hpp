@@ -9,12 +9,14 @@
 
 #include <cstdint>
 #include <optional>
+#include <string>
 #include <string_view>
 #include <vector>
 
 namespace amdahl::launch {
 
 inline constexpr std::size_t kProcessesMax = 65'536;
+inline constexpr std::size_t kProcessFileBytesMax = std::size_t{128} << 10U;
 
 struct ProcessInfo {
   pid_t pid = 0;
@@ -32,6 +34,11 @@ bool catches(const ProcessInfo& process, int signal);
 // Below `root`, without it and without zombies.
 std::vector<ProcessInfo> descendants_of(pid_t root, const std::vector<ProcessInfo>& all);
 const ProcessInfo* find_process(pid_t pid, const std::vector<ProcessInfo>& all);
+// The same by the kernel's lists of children, which costs little in a large table; where it keeps
+// none, by the table. With `root`, which comes first.
+std::vector<pid_t> family_of(pid_t root);
+// A file of a process, such as environ or cmdline; nothing when it cannot be read.
+std::optional<std::string> read_process_file(pid_t pid, std::string_view name);
 
 // Who gets a signal that is meant for the trainer: `main` if it catches it or nobody does; else
 // those below it who do. So a shell around a trainer does not swallow what the trainer waits for.

@@ -4,23 +4,14 @@
 #include <array>
 
 #include "runtime/launch/cut.hpp"
+#include "runtime/launch/metric_text.hpp"
 #include "runtime/launch/text_scan.hpp"
 
 namespace amdahl::launch {
 namespace {
 
-using api::ReportMetric;
 using api::ReportPhase;
 constexpr auto kNone = std::string_view::npos;
-
-void add_metric(std::vector<ReportMetric>& metrics, std::string_view name, std::string_view value) {
-  name = trim(name);
-  value = trim(value);
-  if (metrics.size() >= api::kReportMetricsMax || name.empty() || !is_number(value)) return;
-  if (value.size() > api::kReportMetricValueMax) value = value.substr(0, 17);  // digits enough
-  metrics.push_back({.name = std::string(cut_utf8(name, api::kReportMetricNameMax)),
-                     .value = std::string(value)});
-}
 
 // The parts of "|a|b|c|" between the bars; at most kColumnsMax.
 constexpr std::size_t kColumnsMax = 16;
@@ -42,17 +33,33 @@ Cells split_cells(std::string_view line) {
   return cells;
 }
 
-enum class BarKind : std::uint8_t { kUnnamed, kTrain, kEval, kRestore, kOther };
-BarKind bar_kind(std::string_view name) {
-  if (name.empty()) return BarKind::kUnnamed;
-  const auto begins = [&](std::string_view word) { return name.starts_with(word); };
-  if (begins("Loading checkpoint shards") || begins("Loading weights")) return BarKind::kRestore;
-  if (begins("Train") || begins("train") || begins("Steps") || begins("steps"))
-    return BarKind::kTrain;
-  if (begins("Running ") && name.contains("requests")) return BarKind::kEval;
-  for (const std::string_view word : {"Eval", "eval", "Valid", "valid", "Predict", "Test"})
-    if (begins(word)) return BarKind::kEval;
-  return BarKind::kOther;
+// "[default0]:" and "[rank0]: ", which torchrun and torch put before the lines of a process.
+std::string_view without_rank(std::string_view line) {
+  if (!line.starts_with("[default") && !line.starts_with("[rank")) return line;
+  const std::size_t at = line.find("]:");
+  if (at == kNone) return line;
+  line.remove_prefix(at + 2);
+  return line.starts_with(' ') ? line.substr(1) : line;
+}
+
+// Colours, moves of the cursor and backspaces, which say nothing.
+bool has_escapes(std::string_view line) {
+  return line.find_first_of("\x1b\b") != kNone;
+}
+std::string without_escapes(std::string_view line) {
+  std::string plain;
+  for (std::size_t i = 0; i < line.size(); ++i) {
+    if (line[i] == '\b') continue;
+    if (line[i] != '\x1b') {
+      plain += line[i];
+      continue;
+    }
+    if (i + 1 < line.size() && line[i + 1] == '[') {
+      i += 2;
+      while (i < line.size() && (line[i] < '@' || line[i] > '~')) ++i;
+    }
+  }
+  return plain;
 }
 
 }  // namespace
@@ -135,42 +142,6 @@ std::optional<LogFact> read_announcement(std::string_view line) {
   return std::nullopt;
 }
 
-// "Name:  45%|####5     | 45/100 [00:12<00:15,  3.51it/s]"
-std::optional<LogFact> ProgressLines::read_bar(std::string_view line) {
-  const std::size_t percent = line.find("%|");
-  if (percent == kNone) return std::nullopt;
-  std::string_view name = line.substr(0, percent);
-  while (!name.empty() && name.back() >= '0' && name.back() <= '9') name.remove_suffix(1);
-  if (name.size() == percent) return std::nullopt;  // no number before the sign
-  name = trim(name);
-  if (name.ends_with(':')) name.remove_suffix(1);
-  std::string_view rest = line.substr(percent + 2);
-  const std::size_t bar_end = rest.find('|');
-  if (bar_end == kNone) return std::nullopt;
-  rest.remove_prefix(bar_end + 1);
-  skip_spaces(rest);
-  const auto step = take_count(rest);
-  if (!step || !take(rest, "/")) return std::nullopt;
-  const auto total = take_count(rest);
-  if (!total || *total == 0 || *step > *total || !take(rest, " [")) return std::nullopt;
-  switch (bar_kind(name)) {
-    case BarKind::kUnnamed:
-      // The Trainer draws its evaluation as a second bar without a name, of another length.
-      if (train_total_ == 0) train_total_ = *total;
-      if (*total != train_total_) return PhaseSeen{ReportPhase::kEval};
-      return StepSeen{.step = *step, .total = *total};
-    case BarKind::kTrain:
-      return StepSeen{.step = *step, .total = *total};
-    case BarKind::kEval:
-      return PhaseSeen{ReportPhase::kEval};
-    case BarKind::kRestore:
-      return PhaseSeen{*step < *total ? ReportPhase::kCheckpointRestore : ReportPhase::kInit};
-    case BarKind::kOther:
-      break;
-  }
-  return std::nullopt;
-}
-
 // |  Tasks  |Version|Filter|n-shot| Metric |   |Value |   |Stderr|
 // |hellaswag|      1|none  |     0|acc     |up |0.5123|+- |0.0050|
 std::optional<LogFact> ProgressLines::read_table(std::string_view line) {
@@ -192,15 +163,21 @@ std::optional<LogFact> ProgressLines::read_table(std::string_view line) {
   return seen;
 }
 
-std::optional<LogFact> ProgressLines::read(std::string_view line) {
+std::optional<LogFact> ProgressLines::read_plain(std::string_view line) {
   if (line.starts_with('|')) return read_table(line);
   columns_.reset();
-  if (line.starts_with('{')) return read_trainer_line(line);
-  if (auto bar = read_bar(line)) return bar;
+  if (line.starts_with("{'")) return read_trainer_line(line);
+  if (auto bar = bars_.read(line)) return bar;
   if (auto step = read_deepspeed_line(line)) return step;
   if (line.contains("iteration "))
     if (auto step = read_megatron_line(line)) return step;
-  return read_announcement(line);
+  if (auto phase = read_announcement(line)) return phase;
+  return steps_.read(line);
+}
+
+std::optional<LogFact> ProgressLines::read(std::string_view line) {
+  line = without_rank(line);
+  return has_escapes(line) ? read_plain(without_escapes(line)) : read_plain(line);
 }
 
 }  // namespace amdahl::launch

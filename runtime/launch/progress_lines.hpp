@@ -1,7 +1,8 @@
-// Steps, metrics and phases from single lines: Hugging Face, DeepSpeed, Megatron, tqdm, lm-eval.
+// Steps, metrics and phases from single lines: Hugging Face, DeepSpeed, Megatron, progress bars,
+// lm-eval, and any line that looks like a step.
 //
-// Keeps only what tells a training bar from others, and the columns of a result table. Thread: one.
-// Failure: none; a line that is not understood says nothing.
+// docs/guides/trainers.md has the table of formats; testdata has samples of each program. Thread:
+// one. Failure: none; a line that is not understood says nothing.
 #pragma once
 
 #include <cstdint>
@@ -10,6 +11,8 @@
 #include <string_view>
 
 #include "runtime/launch/log_facts.hpp"
+#include "runtime/launch/progress_bars.hpp"
+#include "runtime/launch/step_lines.hpp"
 
 namespace amdahl::launch {
 
@@ -18,10 +21,11 @@ class ProgressLines {
   std::optional<LogFact> read(std::string_view line);
 
  private:
-  std::optional<LogFact> read_bar(std::string_view line);
+  std::optional<LogFact> read_plain(std::string_view line);
   std::optional<LogFact> read_table(std::string_view line);
 
-  std::int64_t train_total_ = 0;  // of the first bar without a name
+  ProgressBars bars_;
+  StepLines steps_;
   struct Columns {
     int task = -1;
     int metric = -1;

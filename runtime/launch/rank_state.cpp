@@ -1,12 +1,37 @@
 #include "runtime/launch/rank_state.hpp"
 
 #include <algorithm>
+#include <utility>
+
+#include "runtime/launch/save_error.hpp"
 
 namespace amdahl::launch {
 
 using api::ReportErrorSource;
 
+namespace {
+
+bool is_work(ReportPhase phase) {
+  return phase == ReportPhase::kDataWait || phase == ReportPhase::kTrain ||
+         phase == ReportPhase::kCheckpointSave || phase == ReportPhase::kEval;
+}
+
+bool is_before_work(ReportPhase phase) {
+  return phase == ReportPhase::kInit || phase == ReportPhase::kUnattributed ||
+         phase == ReportPhase::kWaiting || phase == ReportPhase::kRendezvous;
+}
+
+// Of metrics without a step: a loss of the training says that it trains.
+bool shows_training(const std::vector<api::ReportMetric>& metrics) {
+  return std::ranges::any_of(metrics, [](const api::ReportMetric& metric) {
+    return metric.name == "loss" || metric.name == "train_loss";
+  });
+}
+
+}  // namespace
+
 void RankState::enter(ReportPhase phase, Moment at) {
+  worked_ = worked_ || is_work(phase);
   // Stopping is final: what a trainer does after it was asked to end is the cost of ending it.
   if (timeline_.phase() == ReportPhase::kStopping || timeline_.phase() == phase) return;
   if (phase == ReportPhase::kInit) init_since_ = at.now;
@@ -14,6 +39,7 @@ void RankState::enter(ReportPhase phase, Moment at) {
 }
 
 void RankState::started(Runtime runtime, Moment at) {
+  started_ = true;
   enter(runtime == Runtime::kPython ? ReportPhase::kInit : ReportPhase::kRendezvous, at);
 }
 
@@ -22,7 +48,7 @@ void RankState::workers_seen(Moment at) {
 }
 
 void RankState::made_step(std::int64_t step, std::optional<std::int64_t> total, Moment at) {
-  if (total) total_ = total;
+  if (total || (total_ && step > *total_)) total_ = total;
   const std::int64_t made = step_ ? step - *step_ : 0;
   if (step_ && made <= 0) return;
   if (step_) {
@@ -56,16 +82,39 @@ void RankState::log(const LogFact& fact, Moment at) {
     error_->at = at.wall;
     return;
   }
-  if (helper_speaks_) return;
   if (const auto* seen = std::get_if<StepSeen>(&fact)) {
-    enter(ReportPhase::kTrain, at);
-    made_step(seen->step, seen->total, at);
-    keep_metrics(seen->metrics);
+    log_step(*seen, at);
   } else if (const auto* seen_metrics = std::get_if<MetricsSeen>(&fact)) {
+    if (source_ == api::StepSource::kScript) return;
     keep_metrics(seen_metrics->metrics);
+    if (is_before_work(timeline_.phase()) && shows_training(seen_metrics->metrics))
+      enter(ReportPhase::kTrain, at);
   } else if (const auto* seen_phase = std::get_if<PhaseSeen>(&fact)) {
-    enter(seen_phase->phase, at);
+    if (!helper_phases_) enter(seen_phase->phase, at);
   }
+}
+
+void RankState::log_step(const StepSeen& seen, Moment at) {
+  if (source_ == api::StepSource::kScript) return;
+  const bool first = source_ == api::StepSource::kUnknown;
+  if (!first && seen.rank < rank_) return keep_metrics(seen.metrics);
+  if (first || seen.rank > rank_) {
+    forget_steps();
+    rank_ = seen.rank;
+    source_ =
+        seen.rank == StepRank::kFramework ? api::StepSource::kFramework : api::StepSource::kLog;
+  }
+  // A script that names its phases leaves them itself.
+  if (!helper_phases_ || is_before_work(timeline_.phase())) enter(seen.phase, at);
+  made_step(seen.step, seen.total, at);
+  keep_metrics(seen.metrics);
+}
+
+// Another source counts something else.
+void RankState::forget_steps() {
+  step_.reset();
+  total_.reset();
+  step_seconds_.reset();
 }
 
 void RankState::helper(const HelperMessage& message, bool leads, Moment at) {
@@ -74,10 +123,12 @@ void RankState::helper(const HelperMessage& message, bool leads, Moment at) {
     timeline_.claim(ReportPhase::kDataWait, message.data_wait, at.now);
   if (message.phase) enter(*message.phase, at);
   if (message.step) {
+    if (source_ != api::StepSource::kScript) forget_steps();
+    source_ = api::StepSource::kScript;
     if (!message.phase) enter(ReportPhase::kTrain, at);
     made_step(*message.step, message.total, at);
   }
-  helper_speaks_ = helper_speaks_ || message.step || message.phase;
+  helper_phases_ = helper_phases_ || message.step || message.phase;
   keep_metrics(message.metrics);
 }
 
@@ -86,7 +137,19 @@ std::optional<std::int64_t> RankState::safe_step() const {
   return checkpoint_->step;
 }
 
+std::optional<std::int64_t> RankState::known_step() const {
+  return saved_ > step_ ? saved_ : step_;
+}
+
+void RankState::save_failed(std::int64_t total, std::string_view why, Moment at) {
+  if (!failed_saves_) failed_saves_.emplace();
+  failed_saves_->count = std::max({failed_saves_->count, total, std::int64_t{1}});
+  failed_saves_->message = save_error(why);
+  failed_saves_->at = at.wall;
+}
+
 bool RankState::committed(api::ReportCheckpoint checkpoint, Moment at) {
+  if (started_) saved_ = std::max(saved_.value_or(0), checkpoint.step);
   const bool news = !checkpoint_ || checkpoint.step > checkpoint_->step ||
                     (checkpoint.step == checkpoint_->step && checkpoint.path != checkpoint_->path);
   if (!news) return false;
@@ -118,8 +181,15 @@ void RankState::tick(Moment at) {
 }
 
 void RankState::write(api::Report& report, Monotonic now) const {
+  constexpr auto kInitAt = static_cast<std::size_t>(ReportPhase::kInit);
+  constexpr auto kUnknownAt = static_cast<std::size_t>(ReportPhase::kUnattributed);
   report.phase = timeline_.phase();
-  const Timeline::Spans spans = timeline_.spans(now);
+  Timeline::Spans spans = timeline_.spans(now);
+  // A script that says nothing may have trained from its first second.
+  if (!worked_) {
+    spans[kUnknownAt] += std::exchange(spans[kInitAt], {});
+    if (report.phase == ReportPhase::kInit) report.phase = ReportPhase::kUnattributed;
+  }
   for (std::size_t i = 0; i < spans.size(); ++i)
     if (spans[i] > std::chrono::nanoseconds{0})
       report.phases.push_back({.name = static_cast<ReportPhase>(i),
@@ -127,8 +197,10 @@ void RankState::write(api::Report& report, Monotonic now) const {
   report.step = step_;
   report.total_steps = total_;
   report.step_seconds = step_seconds_;
+  report.step_source = source_;
   report.metrics = metrics_;
   report.checkpoint = checkpoint_;
+  report.failed_saves = failed_saves_;
   report.error = error_;
   report.exit = exit_;
 }

@@ -138,6 +138,33 @@ TEST_CASE("RankState takes a checkpoint once and never an older one") {
   CHECK(report_of(state, 5s).checkpoint->step == 11);
 }
 
+TEST_CASE("RankState knows a step by a checkpoint of this trainer, not by an earlier one", "[B2]") {
+  RankState state(Monotonic{});
+  state.committed({.step = 40, .path = "p"}, {});
+  CHECK_FALSE(state.known_step());
+  state.started(Runtime::kPython, {});
+  CHECK_FALSE(state.known_step());
+  state.committed({.step = 50, .path = "p"}, {});
+  CHECK(state.known_step() == 50);
+  state.helper({.step = 60}, true, {});
+  CHECK(state.known_step() == 60);
+}
+
+TEST_CASE("RankState counts saves that failed, bounded and in one line", "[D2]") {
+  RankState state(Monotonic{});
+  state.save_failed(0, "disk\nfull", {});
+  api::Report report;
+  state.write(report, {});
+  REQUIRE(report.failed_saves);
+  CHECK(report.failed_saves->count == 1);
+  CHECK(report.failed_saves->message == "disk full");
+  state.save_failed(4, std::string(5000, 'x'), {});
+  state.save_failed(2, "https://host/x?token=1 then ?2", {});
+  state.write(report, {});
+  CHECK(report.failed_saves->count == 4);
+  CHECK(report.failed_saves->message == "https://host/x then ?2");
+}
+
 TEST_CASE("read_helper_line takes what it can use and nothing else") {
   CHECK(parsed(R"({"type":"hello","localRank":3})").local_rank == 3);
   CHECK(parsed(R"({"type":"state","step":-1})").step == std::nullopt);

@@ -9,6 +9,7 @@
 
 #include "base/deadline.hpp"
 #include "base/resolver.hpp"
+#include "base/status_errc.hpp"
 #include "runtime/launch/cut.hpp"
 #include "runtime/launch/json_input.hpp"
 #include "runtime/launch/small_files.hpp"
@@ -23,14 +24,6 @@ using tcp = asio::ip::tcp;
 using Request = http::request<http::string_body>;
 using Parser = http::response_parser<http::string_body>;
 constexpr auto kTuple = asio::as_tuple(asio::use_awaitable);
-
-Errc code_of(unsigned status) {
-  if (status == 401) return Errc::kUnauthorized;
-  if (status == 403) return Errc::kForbidden;
-  if (status == 404) return Errc::kNotFound;
-  if (status == 429) return Errc::kThrottled;
-  return status >= 500 ? Errc::kUnavailable : Errc::kInvalid;
-}
 
 std::string host_field(const ReportTarget& target) {
   const bool v6 = target.host.contains(':');
@@ -56,9 +49,9 @@ Task<Result<void>> send_and_read(Stream& stream, Request& request, Parser& parse
 
 Result<api::ReportReply> read_reply(const Parser& parser) {
   const auto& message = parser.get();
-  const unsigned status = message.result_int();
+  const auto status = static_cast<int>(message.result_int());
   if (status < 200 || status > 299)
-    return fail(code_of(status), "HTTP {}: {}", status, cut_utf8(message.body(), 200));
+    return fail(errc_of_status(status), "HTTP {}: {}", status, cut_utf8(message.body(), 200));
   if (message.body().empty()) return api::ReportReply{};
   const Json json = parse_input(message.body());
   api::ReportReply reply;
@@ -158,7 +151,9 @@ Task<Result<api::ReportReply>> ReportClient::exchange(std::string body, Monotoni
                                       : co_await send_and_read(connection->plain, request, parser);
     if (!sent && !fresh && sent.error().code != Errc::kCancelled) continue;  // it was closed
     if (!sent) co_return std::unexpected(sent.error());
-    if (parser.keep_alive()) connection_ = std::move(connection);
+    // A replica that does not lead says 503: the next connection may reach the one that does.
+    const bool elsewhere = parser.get().result() == http::status::service_unavailable;
+    if (parser.keep_alive() && !elsewhere) connection_ = std::move(connection);
     co_return read_reply(parser);
   }
 }

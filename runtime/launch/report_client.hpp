@@ -2,7 +2,8 @@
 //
 // Thread: one. Lifetime: the clock outlives it; post() is not called again before it returned.
 // Failure: kIo, kTls, kTimeout, the code of the HTTP status, or kCorrupt for an answer that is no
-// ReportReply. Nothing is retried here except a kept connection that the server had closed.
+// ReportReply. Nothing is retried here except a kept connection that the server had closed; after a
+// 503 the next report dials again.
 #pragma once
 
 #include <boost/asio/any_io_executor.hpp>

@@ -68,6 +68,7 @@ std::string termination_message(api::Report report) {
     if (fits()) return text;
   }
   report.phases.clear();
+  if (report.failed_saves) report.failed_saves->message.clear();
   if (report.checkpoint) report.checkpoint->path.clear();
   if (fits()) return text;
   cut_identity(report);
@@ -88,6 +89,9 @@ std::string metrics_text(const api::Report& report, const OwnCounters& counters)
   if (report.checkpoint)
     out.one(metric::kCheckpointStep, "gauge", "The step of the newest checkpoint.",
             static_cast<double>(report.checkpoint->step));
+  if (report.memory_peak_bytes)
+    out.one(metric::kMemoryPeakBytes, "gauge", "The most memory that the container has used.",
+            static_cast<double>(*report.memory_peak_bytes));
   const auto count = [&](std::string_view name, std::string_view help, std::uint64_t value) {
     out.one(name, "counter", help, static_cast<double>(value));
   };

@@ -152,6 +152,8 @@ Settings read_settings(const Variables& variables) {
   read_report(reader, settings);
   settings.metrics_port =
       static_cast<std::uint16_t>(reader.number(env::kMetricsPort, 0, UINT16_MAX));
+  if (const std::string address = reader.text(env::kPodAddress); !address.empty())
+    settings.metrics_address = address;
   read_files(reader, settings);
   return settings;
 }

@@ -52,7 +52,8 @@ struct Settings {
   std::optional<ReportTarget> report = {};
   std::string report_ca = {};
   std::string report_token = {};
-  std::uint16_t metrics_port = 0;  // 0: none
+  std::uint16_t metrics_port = 0;             // 0: none
+  std::string metrics_address = "127.0.0.1";  // the pod's, where that is known
   std::string termination_log = {};
   std::string search_path = {};  // PATH
   std::string hosts_file = {};   // of names that DNS does not know (nss_wrapper's)

@@ -27,6 +27,7 @@ TEST_CASE("Settings reads what the operator sets") {
       "AMDAHL_REPORT_CA=/ca",
       "AMDAHL_REPORT_TOKEN=/token",
       "AMDAHL_METRICS_PORT=9000",
+      "AMDAHL_POD_ADDRESS=10.0.0.7",
       "TORCHELASTIC_ERROR_FILE=/dev/termination-log",
       "AMDAHL_CHECKPOINT_URI=file:///ckpt/",
   }));
@@ -39,6 +40,7 @@ TEST_CASE("Settings reads what the operator sets") {
   CHECK(settings.slots == 8);
   CHECK(settings.grace == 90s);
   CHECK(settings.metrics_port == 9000);
+  CHECK(settings.metrics_address == "10.0.0.7");
   CHECK(settings.marker == "/ckpt/amdahl-committed.json");
   CHECK(settings.termination_log == "/dev/termination-log");
   CHECK(settings.report ==
@@ -84,7 +86,7 @@ TEST_CASE("Settings lets rank 0 wait for everybody and the others for rank 0") {
   CHECK(hosts_to_wait_for(settings).empty());
 }
 
-TEST_CASE("start_command puts torchrun before a script and before nothing else") {
+TEST_CASE("start_command puts torchrun before a script and before nothing else", "[D1]") {
   struct Row {
     Command given;
     Command started;
@@ -92,6 +94,10 @@ TEST_CASE("start_command puts torchrun before a script and before nothing else")
   const std::string run = "torch.distributed.run";
   const std::vector<Row> rows = {
       {{"python", "train.py", "--lr", "1"}, {"python", "-m", run, "train.py", "--lr", "1"}},
+      {{"train.py", "--lr", "1"}, {"python3", "-m", run, "train.py", "--lr", "1"}},
+      {{"/app/train.py"}, {"python3", "-m", run, "/app/train.py"}},
+      {{"./train"}, {"./train"}},
+      {{".py"}, {".py"}},
       {{"/opt/bin/python3.11", "-u", "-X", "dev", "train.py"},
        {"/opt/bin/python3.11", "-u", "-X", "dev", "-m", run, "train.py"}},
       {{"python", "-m", "pkg.train", "-x"}, {"python", "-m", run, "--module", "pkg.train", "-x"}},
@@ -108,9 +114,9 @@ TEST_CASE("start_command puts torchrun before a script and before nothing else")
       {{}, {}},
   };
   for (const Row& row : rows) {
-    CHECK(start_command(Runtime::kTorchrun, row.given) == row.started);
-    CHECK(start_command(Runtime::kDeepSpeed, row.given) == row.started);
-    CHECK(start_command(Runtime::kPython, row.given) == row.given);
+    CHECK(start_command(Runtime::kTorchrun, row.given, "python3") == row.started);
+    CHECK(start_command(Runtime::kDeepSpeed, row.given, "python3") == row.started);
+    CHECK(start_command(Runtime::kPython, row.given, "python3") == row.given);
   }
 }
 

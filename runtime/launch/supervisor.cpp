@@ -46,6 +46,7 @@ int Supervisor::run() {
   deadline_ = clock_.monotonic() + options_.start_wait;
   if (!channel_.open()) start();
   while (phase_ != Phase::kDone) turn();
+  if (options_.log != nullptr) options_.log->finish(log_deadline());
   return end_.code;
 }
 
@@ -68,7 +69,7 @@ void Supervisor::turn() {
   constexpr std::size_t kFixed = 2;
   std::vector<pollfd> fds;
   fds.push_back({.fd = signals_.get(), .events = POLLIN, .revents = 0});
-  const short channel_events = static_cast<short>(events_.empty() ? POLLIN : POLLIN | POLLOUT);
+  const short channel_events = static_cast<short>(feed_.waiting() ? POLLIN | POLLOUT : POLLIN);
   fds.push_back({.fd = channel_.fd(), .events = channel_events, .revents = 0});
   for (const StreamCopy& stream : streams_) {
     fds.push_back({.fd = stream.wants_read() ? stream.from() : -1, .events = POLLIN, .revents = 0});
@@ -77,7 +78,11 @@ void Supervisor::turn() {
   if (::poll(fds.data(), fds.size(), poll_timeout()) < 0) return;  // EINTR: the next turn looks
   for (std::size_t i = 0; i < streams_.size(); ++i) {
     if (fds[kFixed + 2 * i].revents != 0)
-      streams_[i].read([&](std::string_view bytes) { copied(kind_of(i), bytes); });
+      streams_[i].read([&](std::string_view bytes) {
+        feed_.copied(kind_of(i), bytes);
+        if (options_.log != nullptr)
+          options_.log->add(i == 0 ? LogTail::Stream::kOut : LogTail::Stream::kErr, bytes);
+      });
     if (fds[kFixed + 2 * i + 1].revents != 0) streams_[i].write();
     const bool moved = fds[kFixed + 2 * i].revents != 0 || fds[kFixed + 2 * i + 1].revents != 0;
     if (moved && phase_ == Phase::kDraining)
@@ -110,6 +115,7 @@ void Supervisor::reap() {
     const pid_t pid = ::waitpid(-1, &status, WNOHANG);
     if (pid <= 0) return;
     if (pid == options_.observer) {
+      on_packets();  // its last words
       observer_gone();
       options_.observer = -1;
     }
@@ -119,7 +125,7 @@ void Supervisor::reap() {
 }
 
 void Supervisor::on_packets() {
-  flush_events();
+  if (feed_.flush() && phase_ == Phase::kReporting) deadline_ = reporting_deadline();
   while (channel_.open()) {
     const auto packet = channel_.receive();
     if (!packet) return observer_gone();
@@ -136,6 +142,12 @@ void Supervisor::on_packets() {
         break;
       case Message::kEnd:
         if (!asked_) ask_to_end(SIGTERM);
+        break;
+      case Message::kPaused:
+        if (phase_ == Phase::kReporting) end_ = {};
+        break;
+      case Message::kRefuse:
+        refuse((*packet)->body);
         break;
       default:
         break;  // not for us
@@ -187,7 +199,8 @@ void Supervisor::ask_to_end(int signal) {
   const bool first = !asked_;
   if (first) {
     asked_ = clock_.monotonic();
-    event(Message::kAsked, fmt::format("{}", plan_grace(options_.grace).terminate_all.count()));
+    feed_.event(Message::kAsked,
+                fmt::format("{}", plan_grace(options_.grace).terminate_all.count()));
     if (phase_ == Phase::kSaving) hurry_saving();
   }
   // A trainer that listens to the observer saves and ends by itself; SIGTERM would cut that short.
@@ -219,35 +232,6 @@ void Supervisor::signal_everybody(int signal) const {
     if (process.pid != options_.observer && process.pid != options_.checkpointer.pid &&
         process.pid != trainer_)
       ::kill(process.pid, signal);
-}
-
-void Supervisor::event(Message kind, std::string body) {
-  if (!channel_.open() || events_.size() >= kEventsMax) return;
-  events_.emplace_back(kind, std::move(body));
-  flush_events();
-}
-
-void Supervisor::flush_events() {
-  while (!events_.empty()) {
-    if (channel_.send(events_.front().first, events_.front().second) != Channel::Sent::kYes) return;
-    events_.pop_front();
-  }
-}
-
-void Supervisor::copied(Message kind, std::string_view bytes) {
-  if (!channel_.open()) return;
-  const bool told =
-      lost_bytes_ == 0 ||
-      (events_.empty() &&
-       channel_.send(Message::kLost, fmt::format("{}", lost_bytes_)) == Channel::Sent::kYes);
-  if (told) lost_bytes_ = 0;
-  if (told && events_.empty() && channel_.send(kind, bytes) == Channel::Sent::kYes) {
-    last_lost_.clear();
-    return;
-  }
-  lost_bytes_ += bytes.size();
-  last_lost_.append(bytes);
-  if (last_lost_.size() > kPacketBytesMax) last_lost_.erase(0, last_lost_.size() - kPacketBytesMax);
 }
 
 }  // namespace amdahl::launch

@@ -10,7 +10,6 @@
 #include <sys/types.h>
 
 #include <chrono>
-#include <deque>
 #include <functional>
 #include <optional>
 #include <string>
@@ -22,6 +21,8 @@
 #include "operator/api/report.hpp"
 #include "runtime/launch/channel.hpp"
 #include "runtime/launch/grace.hpp"
+#include "runtime/launch/log_feed.hpp"
+#include "runtime/launch/log_keeper.hpp"
 #include "runtime/launch/stream_copy.hpp"
 
 namespace amdahl::launch {
@@ -43,6 +44,7 @@ struct SupervisorOptions {
   StartedCheckpointer checkpointer = {};
   // Another one after its crash, for trainers that start later; none: there will be no other.
   std::function<Result<StartedCheckpointer>()> restart_checkpointer{};
+  LogKeeper* log = nullptr;                          // outlives the supervisor; none: no place
   std::function<void(std::string_view)> complain{};  // one line for people
 };
 
@@ -58,7 +60,6 @@ class Supervisor {
   // these times; it is doubled each time.
   static constexpr int kCheckpointerRestartsMax = 5;
   static constexpr std::chrono::seconds kCheckpointerPause{1};
-  static constexpr std::size_t kEventsMax = 64;                 // that wait for room in the channel
   static constexpr std::chrono::milliseconds kTurnMax{60'000};  // nothing is waited for longer
   static constexpr std::chrono::milliseconds kBlindTurn{100};   // where signals cannot be read
 
@@ -87,15 +88,16 @@ class Supervisor {
   void trainer_ended(int status);
   void could_not_start(const Error& error);
   void end_checkpointer();
+  void keep_log();
+  Monotonic log_deadline() const;
   void begin_saving();
   void hurry_saving();
   void checkpointer_gone();
   void restart_checkpointer();
   void begin_reporting(std::string_view why);
+  void refuse(std::string_view code);
   void finish();
-  void event(Message kind, std::string body);
-  void flush_events();
-  void copied(Message kind, std::string_view bytes);
+  Monotonic reporting_deadline() const;
   void observer_gone();
 
   Clock& clock_;
@@ -107,11 +109,9 @@ class Supervisor {
   Monotonic drained_{};   // the last moment of draining
   pid_t trainer_ = -1;
   std::vector<StreamCopy> streams_;
-  std::deque<std::pair<Message, std::string>> events_;
-  std::uint64_t lost_bytes_ = 0;
-  std::string last_lost_;  // their end: in a crash it holds the reason
-  bool hold_ = false;      // the observer has asked the trainer to end
-  int restarts_ = 0;       // of the checkpointer
+  LogFeed feed_{channel_};
+  bool hold_ = false;  // the observer has asked the trainer to end
+  int restarts_ = 0;   // of the checkpointer
   std::optional<Monotonic> restart_at_;
   std::optional<Monotonic> asked_;  // when we were asked to end
   int asks_done_ = 0;               // of the grace plan

@@ -1,6 +1,7 @@
 // How the supervisor ends: what is left of the output, of checkpoints and of reports.
 #include <fmt/format.h>
 #include <signal.h>
+#include <sys/resource.h>
 #include <sys/wait.h>
 #include <unistd.h>
 
@@ -10,8 +11,18 @@
 #include "runtime/launch/cut.hpp"
 #include "runtime/launch/small_files.hpp"
 #include "runtime/launch/supervisor.hpp"
+#include "runtime/launch/text_scan.hpp"
 
 namespace amdahl::launch {
+namespace {
+
+// For a trainer that was killed between two looks at its memory.
+std::int64_t largest_child_bytes() {
+  rusage used{};
+  return ::getrusage(RUSAGE_CHILDREN, &used) == 0 ? used.ru_maxrss * std::int64_t{1024} : 0;
+}
+
+}  // namespace
 
 void Supervisor::trainer_ended(int status) {
   const int signal = WIFSIGNALED(status) ? WTERMSIG(status) : 0;
@@ -32,7 +43,20 @@ void Supervisor::end_checkpointer() {
   if (control) (void)!::write(control.get(), "e", 1);
 }
 
+// While checkpoints are finished and the last report is sent.
+void Supervisor::keep_log() {
+  // At a terminal the output is not looked at.
+  if (options_.log != nullptr && !streams_.empty()) options_.log->start(log_deadline());
+}
+
+// If we are asked to end while we wait for it, the grace period must not end before we do.
+Monotonic Supervisor::log_deadline() const {
+  return asked_ ? *asked_ + plan_grace(options_.grace).end
+                : clock_.monotonic() + options_.grace / 2;
+}
+
 void Supervisor::begin_saving() {
+  keep_log();
   if (options_.checkpointer.pid < 0) return begin_reporting({});
   phase_ = Phase::kSaving;
   deadline_ = clock_.monotonic() + kCheckpointerEndMax;
@@ -66,17 +90,29 @@ void Supervisor::restart_checkpointer() {
 }
 
 void Supervisor::begin_reporting(std::string_view why) {
+  keep_log();
   for (StreamCopy& stream : streams_) stream.give_up();
   phase_ = Phase::kReporting;
   restart_at_.reset();
-  deadline_ = clock_.monotonic() + kObserverEndMax;
-  if (asked_) deadline_ = std::min(deadline_, *asked_ + plan_grace(options_.grace).end);
-  if (lost_bytes_ > 0) {
-    event(Message::kLost, fmt::format("{}", lost_bytes_));
-    event(Message::kErr, last_lost_);
-  }
-  event(Message::kEnded, fmt::format("{} {} {}", end_.code, end_.signal, cut_utf8(why, 2048)));
+  deadline_ = reporting_deadline();
+  feed_.finish();
+  feed_.event(Message::kEnded, fmt::format("{} {} {} {}", end_.code, end_.signal,
+                                           largest_child_bytes(), cut_utf8(why, 2048)));
   if (!channel_.open()) finish();
+}
+
+// An observer that still takes what waits for it is slow, not stuck.
+Monotonic Supervisor::reporting_deadline() const {
+  const Monotonic end = clock_.monotonic() + kObserverEndMax;
+  return asked_ ? std::min(end, *asked_ + plan_grace(options_.grace).end) : end;
+}
+
+// Only the observer can see that a command which ended well did not do its work.
+void Supervisor::refuse(std::string_view code) {
+  constexpr std::int64_t kExitCodeMax = 255;
+  const auto other = take_count(code);
+  const bool well = phase_ == Phase::kReporting && end_.code == 0 && end_.signal == 0;
+  if (well && other && *other <= kExitCodeMax) end_.code = static_cast<std::int32_t>(*other);
 }
 
 void Supervisor::finish() {
@@ -90,7 +126,7 @@ void Supervisor::finish() {
 void Supervisor::observer_gone() {
   if (!channel_.open()) return;
   channel_.close();
-  events_.clear();
+  feed_.clear();
   const bool held = std::exchange(hold_, false);
   if (phase_ == Phase::kReporting) return finish();
   options_.complain("the observer is gone; the trainer runs on, unreported");

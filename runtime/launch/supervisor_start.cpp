@@ -56,7 +56,7 @@ Result<void> Supervisor::spawn_trainer() {
 void Supervisor::start() {
   phase_ = Phase::kRunning;
   if (const auto started = spawn_trainer(); !started) return could_not_start(started.error());
-  event(Message::kStarted, fmt::format("{}", trainer_));
+  feed_.event(Message::kStarted, fmt::format("{}", trainer_));
 }
 
 void Supervisor::could_not_start(const Error& error) {

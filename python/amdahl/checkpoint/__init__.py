@@ -8,10 +8,11 @@
         optimizer.load_state_dict(loaded.state["optimizer"])
     for n in range(loaded.step + 1 if loaded else 0, total):
         train(n)
-        if checkpoint.due() or checkpoint.should_stop():
+        stop = checkpoint.should_stop()
+        if stop or checkpoint.due():
             state = {"model": model.state_dict(), "optimizer": optimizer.state_dict()}
-            checkpoint.save(state, n, metrics={"loss": loss})
-        if checkpoint.should_stop():
+            checkpoint.save(state, n, metrics={"loss": loss}, patience=600)
+        if stop:
             checkpoint.wait()
             break
 
@@ -19,7 +20,8 @@
 checkpoints go is said by AMDAHL_CHECKPOINT_URI, or by `Checkpointer(uri)`: /path, file:///path,
 gs://bucket/path or s3://bucket/path.
 All ranks call `save()`; each gives what is its own (see `Checkpointer`). Nothing here is pickle.
-With several ranks let rank 0 ask `due()` and `should_stop()`, and broadcast the answers.
+With torch.distributed all ranks get the same answers of `due()`, `should_stop()` and `load()`: all
+of them ask, at the same places.
 Frameworks: `hooks` for Hugging Face's Trainer and Lightning, `dcp` for torch's distributed
 checkpoints, `capture` for folders that others write (DeepSpeed).
 """
@@ -29,6 +31,7 @@ from __future__ import annotations
 import threading
 
 from amdahl import job
+from amdahl.checkpoint import together
 from amdahl.checkpoint.cadence import Cadence
 from amdahl.checkpoint.checkpointer import Checkpointer, Loaded
 from amdahl.checkpoint.directories import capture, restore_capture
@@ -36,7 +39,7 @@ from amdahl.checkpoint.library import CheckpointError
 from amdahl.checkpoint.tree import Shard
 
 __all__ = ["CheckpointError", "Checkpointer", "Loaded", "Shard", "capture", "default", "due",
-           "load", "restore_capture", "save", "should_stop", "wait"]
+           "load", "rank", "restore_capture", "save", "should_stop", "wait"]
 
 _lock = threading.Lock()
 _default: Checkpointer | None = None
@@ -53,21 +56,33 @@ def default() -> Checkpointer:
 
 
 def save(state: object, step: int, metrics: dict | None = None, patience: float = 0.0) -> bool:
-    """Copies the state; False when it was skipped because earlier saves are still being written."""
-    saved = default().save(state, step, metrics=metrics, patience=patience)
-    if saved:
-        _cadence.saved()
-    return saved
+    """Copies the state at once, however short ago the last save was: due() has the floor.
+    False when it was skipped because earlier saves are still being written."""
+    return default().save(state, step, metrics=metrics, patience=patience)
 
 
 def due() -> bool:
-    """Whether the interval is over since the last save(): AMDAHL_CHECKPOINT_INTERVAL_SECONDS."""
-    return _cadence.due()
+    """Whether the interval is over since the last save of this process, in whichever way:
+    AMDAHL_CHECKPOINT_INTERVAL_SECONDS, at least a second. What rank 0 says, on all ranks."""
+    return _cadence.asked()
 
 
 def load() -> Loaded | None:
-    """The newest checkpoint that is sound, or nothing."""
-    return default().load()
+    """The newest checkpoint that is sound, or nothing. All ranks call it, and get the same step:
+    the newest that every rank can read."""
+    own = default()
+
+    def look(step: int | None, before: int) -> tuple | None:
+        found = own.load(step, before=before)
+        return found and (found.step, found)
+
+    loaded = together.newest("load", look)
+    return loaded[1] if loaded else None
+
+
+def rank() -> int:
+    """Of this process among those that save."""
+    return default().rank
 
 
 def wait(seconds: float = 1800.0) -> None:
@@ -76,7 +91,7 @@ def wait(seconds: float = 1800.0) -> None:
 
 
 def should_stop() -> bool:
-    """Whether the launcher asks to save and end; job.should_stop() of one process."""
+    """Whether to save, wait() and end: job.should_stop(), the same on all ranks."""
     if _default is not None:
         _default.report()
     return job.should_stop()

@@ -13,7 +13,8 @@ import warnings
 import weakref
 
 from amdahl import job
-from amdahl.checkpoint import library, tree
+from amdahl.checkpoint import cadence, library, tree
+from amdahl.checkpoint.init_from import InitFrom
 from amdahl.checkpoint.reading import Reading
 
 CLOSE_SECONDS = 600.0  # a process that ends waits so long for what it has copied
@@ -27,6 +28,7 @@ class Loaded:
     state: object
     metrics: dict
     passed_over: list  # newer ones that were damaged: {"step": .., "why": ..}
+    init_from: str | None = None  # the checkpoint.initFrom that it is from; None: the job's own
 
 
 class Checkpointer:
@@ -43,10 +45,12 @@ class Checkpointer:
                  rank: int | None = None, world_size: int | None = None,
                  attempt: str | None = None, frozen=None, **options) -> None:
         env = os.environ
-        uri = uri or env.get("AMDAHL_CHECKPOINT_URI")
+        of_job = env.get("AMDAHL_CHECKPOINT_URI")
+        uri = uri or of_job
         if not uri:
-            raise ValueError("where to? Give a uri, or set AMDAHL_CHECKPOINT_URI")
+            raise ValueError("no checkpoint URI; pass uri= or set AMDAHL_CHECKPOINT_URI")
         self.uri = os.path.abspath(uri) if "://" not in uri else uri
+        own = uri == of_job and bool(env.get("AMDAHL_JOB_UID")) and job_uid is None
         self.rank = _number(rank, "RANK", 0)
         self.world_size = _number(world_size, "WORLD_SIZE", 1)
         given = {"uri": self.uri, "rank": self.rank, "worldSize": self.world_size,
@@ -58,13 +62,19 @@ class Checkpointer:
                  "trustedKeysFile": env.get("AMDAHL_CHECKPOINT_TRUSTED_KEYS", "")}
         if env.get("AMDAHL_ARENA_PATH"):
             given["arenaPath"] = env["AMDAHL_ARENA_PATH"]
+        if own:
+            given["ownPrefix"] = 1
+        given.update(json.loads(env.get("AMDAHL_CHECKPOINT_RETENTION") or "{}"))
         given.update({key: int(value) if isinstance(value, bool) else value
                       for key, value in options.items()})
         self._session = library.Session({key: v for key, v in given.items() if v != ""})
+        self._read = self._session  # what open_step() has opened
+        self._initial = InitFrom(env.get("AMDAHL_CHECKPOINT_INIT_FROM", ""), given) if own else None
         self._frozen = _predicate(frozen)
         self._described: list | None = None
         self._known: dict = {}  # of the last save: tree.Flattener
         self._reported: int | None = None
+        self._failures = 0  # that were reported
         self._pid = os.getpid()
         atexit.register(_close, weakref.ref(self))
 
@@ -99,6 +109,7 @@ class Checkpointer:
             return False
         finally:
             self.report()
+        cadence.SAVES.note()
         return True
 
     def wait(self, seconds: float = 1800.0) -> None:
@@ -117,9 +128,11 @@ class Checkpointer:
             self.report()
 
     def load(self, step: int | None = None, *, into: object = None, as_numpy: bool = False,
-             slices: dict | None = None) -> Loaded | None:
-        """A step, or the newest that is sound; nothing when there is none.
+             slices: dict | None = None, before: int = -1) -> Loaded | None:
+        """A step, or the newest that is sound (before another); nothing when there is none.
 
+        A job that has none itself starts from its `checkpoint.initFrom`: `Loaded.init_from` then
+        says where the state is from.
         A rank gets the state that it saved, or that of rank 0 if it saved none. Tensors of `into`
         are filled in place if they lie on the CPU and have no gaps, which needs no memory and is
         faster; after an error they hold anything. `slices` has for names of tensors (offset, shape)
@@ -128,7 +141,6 @@ class Checkpointer:
         self._check_process()
         reading = Reading(self.rank, as_numpy, slices or {}, into)
         passed: list = []
-        before = -1
         while True:
             found = self.open_step(step, before)
             if found is None:
@@ -137,7 +149,7 @@ class Checkpointer:
                 return None
             passed += found["passedOver"]
             try:
-                return self._read(found, passed, reading)
+                return self._loaded(found, passed, reading)
             except library.CheckpointError as error:
                 if step is not None or error.code not in ("corrupt", "not_found"):
                     raise
@@ -146,18 +158,23 @@ class Checkpointer:
                               RuntimeWarning, stacklevel=2)
                 before = found["step"]
 
-    def _read(self, found: dict, passed: list, reading: Reading) -> Loaded:
+    def _loaded(self, found: dict, passed: list, reading: Reading) -> Loaded:
         state = found.get("rankState")
         state = found["state"] if state is None else state
         wanted, loaded, places = reading.plan(found["tensors"], tree.tensor_names(state))
         self.read_tensors(wanted, places)
         return Loaded(step=found["step"], state=tree.restored(state, loaded),
                       metrics={k: float(v) for k, v in found["metrics"].items()},
-                      passed_over=passed)
+                      passed_over=passed,
+                      init_from=None if self._read is self._session else self._initial.text)
 
     def open_step(self, step: int | None = None, before: int = -1) -> dict | None:
         """What is known of a step, or of the newest (before another); for `read_tensors()`."""
         self._check_process()
+        self._read = self._session
+        if self._initial and self._session.text("open_step", -1, -1) is None:
+            self._read = self._initial.session()
+            return self._initial.open_step(step, before)
         return self._session.text("open_step", -1 if step is None else step, before)
 
     def read_tensors(self, wanted: list | None, places: list) -> None:
@@ -167,7 +184,7 @@ class Checkpointer:
         wanted.
         """
         described = None if wanted is None else json.dumps(wanted, ensure_ascii=False).encode()
-        self._session.done("load", described, library.addresses(places), len(places))
+        self._read.done("load", described, library.addresses(places), len(places))
 
     def status(self) -> dict:
         return self._session.text("status")
@@ -192,10 +209,14 @@ class Checkpointer:
         self._session.done("pin", step, int(pinned))
 
     def report(self) -> None:
-        """Tells the launcher of a commit it has not heard of. One process of each node does."""
+        """Tells the launcher of a commit or a failed save it has not heard of. One process of each
+        node does."""
         if self.rank and os.environ.get("LOCAL_RANK", "") != "0":
             return
         status = self.status()
+        if status["failures"] > self._failures:
+            self._failures = status["failures"]
+            job.save_failed(self._failures, status.get("lastError", ""))
         step = status.get("committedStep")
         if step is not None and step != self._reported:
             self._reported = step
@@ -209,6 +230,8 @@ class Checkpointer:
             self.settle(seconds)
         finally:
             self._session.close()
+            if self._initial:
+                self._initial.close()
 
     def __enter__(self) -> "Checkpointer":
         return self
@@ -269,9 +292,8 @@ def _predicate(frozen):
 
 def _close(reference) -> None:
     checkpointer = reference()
-    if checkpointer is None:
-        return
     try:
-        checkpointer.close()
+        if checkpointer is not None:
+            checkpointer.close()
     except library.CheckpointError as error:
         print(f"amdahl: a checkpoint was not committed: {error}", file=sys.stderr)

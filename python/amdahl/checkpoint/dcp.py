@@ -5,7 +5,9 @@
 
     writer = StorageWriter()                  # AMDAHL_CHECKPOINT_URI, or StorageWriter(uri)
     dcp.save(state, checkpoint_id=str(step), storage_writer=writer)
-    dcp.load(state, storage_reader=StorageReader())          # the newest, or checkpoint_id="100"
+    reader = StorageReader()
+    if reader.newest() is not None:           # None on the first run
+        dcp.load(state, storage_reader=reader)               # the newest, or checkpoint_id="100"
 
 A checkpoint_id is a step: a number, or text that ends in one. dcp.save() returns when the
 checkpoint is committed; before that no reader sees anything of it. Tensors keep their names, so
@@ -25,7 +27,8 @@ from torch.distributed.checkpoint import metadata as torch_metadata
 from torch.distributed.checkpoint import planner as torch_planner
 from torch.distributed.checkpoint import storage as torch_storage
 
-from amdahl.checkpoint import library, tensors, tree
+from amdahl import agreement
+from amdahl.checkpoint import cadence, library, tensors, tree
 from amdahl.checkpoint.checkpointer import Checkpointer
 
 PATIENCE_SECONDS = 1800.0  # for earlier saves to be written
@@ -88,6 +91,7 @@ class StorageWriter(torch_storage.StorageWriter):
 
     def write_data(self, plan, planner):
         """Rank 0 keeps its part for finish(), so that nothing is committed before that."""
+        cadence.SAVES.note()  # it has begun: by async_save() it may be written for long
         results = []
         for item in plan.items:
             spec, tensor = _described(item, planner.resolve_data(item))
@@ -142,9 +146,11 @@ class StorageReader(torch_storage.StorageReader):
         self._step = None if checkpoint_id is None else step_of(checkpoint_id)
 
     def read_metadata(self):
-        found = self._own.open_step(self._agreed_step())
-        if found is None:
-            raise library.CheckpointError("not_found", f"no checkpoint in {self._own.uri}")
+        step = self.newest() if self._step is None else self._step
+        if step is None:
+            raise library.CheckpointError("not_found", f"no checkpoint in {self._own.uri}; on "
+                                          "a first run newest() is None: then load nothing")
+        found = self._own.open_step(step)
         if not isinstance(found["state"], dict) or "dcp" not in found["state"]:
             raise library.CheckpointError(
                 "invalid", f"step {found['step']} in {self._own.uri} was not saved by "
@@ -153,16 +159,17 @@ class StorageReader(torch_storage.StorageReader):
         self._sizes = {info["name"]: info["shape"] for info in found["tensors"]}
         return metadata
 
-    def _agreed_step(self) -> int | None:
-        """All ranks read one step, though another may be committed meanwhile."""
-        if self._step is not None or not torch.distributed.is_initialized():
-            return self._step
-        steps = [None]
-        if torch.distributed.get_rank() == 0:
+    def newest(self) -> int | None:
+        """The step that dcp.load() reads without a checkpoint_id; None before the first commit.
+
+        All ranks ask, and get one answer, though another step may be committed meanwhile.
+        """
+        def look() -> int:
             found = self._own.open_step()
-            steps = [found["step"] if found else None]
-        torch.distributed.broadcast_object_list(steps, src=0)
-        return steps[0]
+            return found["step"] if found else -1
+
+        step = agreement.tell_all("newest", look)
+        return step if step >= 0 else None
 
     def set_up_storage_reader(self, metadata, is_coordinator: bool, *args, **kwargs) -> None:
         pass

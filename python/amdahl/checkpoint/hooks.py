@@ -9,11 +9,15 @@ methods that these call.
     trainer = lightning.Trainer(..., callbacks=[hooks.LightningCallback()])
     trainer.fit(model, ckpt_path=hooks.restore_lightning("/tmp/resume"))
 
-They save when the interval is over (AMDAHL_CHECKPOINT_INTERVAL_SECONDS), and when the launcher asks
-to stop: then the commit is awaited and the loop is ended. The frameworks' own saves can be switched
-off. A restore writes the files that the framework resumes from, so that it does all of it: data
-that was seen, schedulers, scalers. Lightning begins an epoch's data anew unless the loader can
-resume by itself. For models that are sharded (FSDP, DeepSpeed) see `dcp` and `capture`.
+They save when the interval is over (AMDAHL_CHECKPOINT_INTERVAL_SECONDS), at multiples of
+`every_steps` (one that comes within a second of the last save is left out), and when the launcher
+asks to stop: then the commit is awaited, and the process ends right there, with job.EXIT_PAUSED. So
+what a script does after `trainer.train()` is done by a run that is complete, not with half a model.
+`exit_on_pause=False` ends the loop only, and `.paused` tells the script. A pause whose save fails
+is refused, and training goes on. The frameworks' own saves can be switched off. A restore writes
+the files that the framework resumes from, so that it does all of it: data that was seen,
+schedulers, scalers. Lightning begins an epoch's data anew unless the loader can resume by itself.
+For models that are sharded (FSDP, DeepSpeed) see `dcp` and `capture`.
 """
 
 from __future__ import annotations
@@ -24,8 +28,8 @@ import os
 import random
 import sys
 
-from amdahl import job
-from amdahl.checkpoint import cadence, library
+from amdahl import agreement, job
+from amdahl.checkpoint import cadence, library, together
 from amdahl.checkpoint.checkpointer import Checkpointer
 
 PATIENCE_SECONDS = 1800.0
@@ -36,7 +40,10 @@ class _Saving:
     """What both callbacks do after a step."""
 
     def __init__(self, checkpointer: Checkpointer | None = None, interval: float | None = None,
-                 every_steps: int = 0) -> None:
+                 every_steps: int = 0, exit_on_pause: bool = True) -> None:
+        self.paused = False
+        self._exit_on_pause = exit_on_pause
+        self._refused = False  # the save for a pause has failed
         self._given = checkpointer
         self._cadence = cadence.Cadence(interval)
         self._every_steps = every_steps
@@ -53,29 +60,45 @@ class _Saving:
 
     def _after_step(self, step: int, state) -> bool:
         """Saves what state() gives if it is time to; whether to stop."""
-        due = self._cadence.due() or bool(self._every_steps and step % self._every_steps == 0)
-        # Asked by every rank at every step, whatever each has saved: it is a collective.
-        save, stop = cadence.agreed(due and step != self._last_step, cadence.asked_to_stop())
-        if save or stop:
+        # Both are asked by every rank at every step, whatever each has saved: one answer for all.
+        due, stop = self._cadence.asked(), cadence.asked_to_stop()
+        if self._every_steps and step % self._every_steps == 0:
+            due = self._cadence.asked_apart() or due
+        self._refused = self._refused and stop  # a wish that was taken back, and may come again
+        stop = stop and (due or not self._refused)
+        if stop or (due and step != self._last_step):
             with job.phase("CheckpointSave"):
-                self._save(step, state, stop)
+                self.paused = self._save(step, state, stop)
         else:
             self.checkpointer.report()  # a commit that became complete meanwhile
-        return stop
+        if self.paused and self._exit_on_pause:
+            print(f"amdahl: paused at step {step}, the process ends here", file=sys.stderr)
+            job.exit_paused()
+        return self.paused
 
-    def _save(self, step: int, state, stop: bool) -> None:
+    def _save(self, step: int, state, stop: bool) -> bool:
+        """Whether this is the checkpoint of a pause, and committed."""
         own = self.checkpointer
         # A rank that skipped a save would keep the others waiting for its part.
         patience = PATIENCE_SECONDS if stop or own.world_size > 1 else 0.0
-        if step != self._last_step and own.save(state(), step, patience=patience):
-            self._last_step = step
-            self._cadence.saved()
-        if stop:
-            try:
+        done = True
+        try:
+            if step != self._last_step and own.save(state(), step, patience=patience):
+                self._last_step = step
+            if stop:
                 own.wait(PATIENCE_SECONDS)
-            except library.CheckpointError as error:
-                job.failed(f"checkpoint of step {step}: {error}")
+        except library.CheckpointError as error:
+            if not stop:
                 raise
+            job.failed(f"checkpoint of step {step}: {error}")
+            done = False
+            self._cadence.saved()  # the next try when the interval is over again
+        if not stop:
+            return False
+        # What rank 0 knows is what all do: it commits.
+        committed = cadence.agreed(False, done)[1]
+        self._refused = not committed
+        return committed
 
     def _shared(self, state) -> dict:
         """All of it from rank 0, generators from every rank."""
@@ -200,7 +223,8 @@ def set_rng_state(state: dict) -> None:
 def restore_huggingface(folder: str, checkpointer: Checkpointer | None = None) -> str | None:
     """Writes the newest checkpoint as the Trainer would have; gives its path, or nothing.
 
-    Every rank calls it; each has a folder of its own below `folder`, so a local disk will do.
+    Every rank calls it, and all restore one step: the newest that every rank can read. Each has a
+    separate folder below `folder`, so a local disk will do.
     """
     import torch  # noqa: PLC0415
 
@@ -223,7 +247,10 @@ def restore_huggingface(folder: str, checkpointer: Checkpointer | None = None) -
 
 
 def restore_lightning(folder: str, checkpointer: Checkpointer | None = None) -> str | None:
-    """Writes the newest checkpoint as a file for ckpt_path; gives its path, or nothing."""
+    """Writes the newest checkpoint as a file for ckpt_path; gives its path, or nothing.
+
+    Every rank calls it, and all restore one step: the newest that every rank can read.
+    """
     import torch  # noqa: PLC0415
 
     found = _load("lightning", checkpointer)
@@ -244,14 +271,20 @@ def _load(kind: str, checkpointer: Checkpointer | None) -> tuple | None:
     from amdahl import checkpoint  # noqa: PLC0415
 
     own = checkpointer or checkpoint.default()
+
+    def look(step: int | None, before: int) -> tuple | None:
+        mine = own.load(step, before=before)
+        if mine is None or "kind" in mine.state:
+            return mine and (mine.step, mine, mine)
+        # Another rank than 0, which saved its generators only.
+        with Checkpointer(own.uri, rank=0, world_size=1) as reader:
+            return mine.step, mine, reader.load(mine.step)
+
     with job.phase("CheckpointRestore"):
-        mine = own.load()
-        if mine is None:
-            return None
-        shared = mine
-        if "kind" not in mine.state:  # another rank than 0, which saved its generators only
-            with Checkpointer(own.uri, rank=0, world_size=1) as reader:
-                shared = reader.load(mine.step)
+        loaded = together.newest("restore", look, agreement.starting_group(own.world_size))
+    if loaded is None:
+        return None
+    _, mine, shared = loaded
     found = shared.state.get("kind") if isinstance(shared.state, dict) else None
     if found != kind:
         raise library.CheckpointError("invalid", f"step {mine.step} in {own.uri} was saved by "

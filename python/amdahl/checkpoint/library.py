@@ -6,6 +6,7 @@ import ctypes
 import json
 import os
 import pathlib
+import shutil
 import threading
 
 NAME = "libamdahl-checkpoint.so"
@@ -19,12 +20,33 @@ class CheckpointError(RuntimeError):
         self.code = code
 
 
-def _path() -> str:
+def places() -> list[pathlib.Path]:
+    """Where it may lie: beside the package, in the build of its clone, with the programs."""
+    here = pathlib.Path(__file__).resolve().parent
+    built = pathlib.Path("checkpoint") / "engine" / NAME
+    found = [here / NAME, here.parents[2] / "build" / "release" / built]
+    for program in ("amdahl", "amdahl-launch"):
+        path = shutil.which(program)
+        if path:
+            folder = pathlib.Path(path).resolve().parent
+            found += [folder / NAME, folder.parent / "lib" / NAME]
+            found += [parent / built for parent in list(folder.parents)[:2]]  # of a build folder
+    return list(dict.fromkeys(found))
+
+
+def _load() -> ctypes.CDLL:
+    """AMDAHL_CHECKPOINT_LIBRARY, or the first that is there, or what the dynamic linker knows."""
     given = os.environ.get("AMDAHL_CHECKPOINT_LIBRARY")
-    if given:
-        return given
-    beside = pathlib.Path(__file__).parent / NAME
-    return str(beside) if beside.exists() else NAME
+    looked = [] if given else places()
+    path = given or next((str(place) for place in looked if place.exists()), NAME)
+    try:
+        return ctypes.CDLL(path)
+    except OSError as error:
+        where = "".join(f"\n  {place}" for place in looked)
+        raise CheckpointError(
+            "not_found", f"{path} cannot be loaded: {error}; `make release` builds {NAME} in a "
+            "clone, and AMDAHL_CHECKPOINT_LIBRARY names another place"
+            + (f". Looked for it here:{where}" if where else "")) from error
 
 
 class SaveRequest(ctypes.Structure):
@@ -64,11 +86,7 @@ def functions() -> dict:
     global _functions  # noqa: PLW0603
     with _lock:
         if _functions is None:
-            try:
-                library = ctypes.CDLL(_path())
-            except OSError as error:
-                raise CheckpointError("not_found", f"{NAME} cannot be loaded: {error}; set "
-                                      "AMDAHL_CHECKPOINT_LIBRARY to its path") from error
+            library = _load()
             found = {}
             for name, (result, arguments) in _SIGNATURES.items():
                 function = getattr(library, f"amdahl_ckpt_{name}")
