@@ -29,11 +29,11 @@ Result<std::unique_ptr<Journal>> open_journal(const ClusterOptions& options) {
   return Journal::open(options.in_memory ? ":memory:" : options.folder.file("objects.db"));
 }
 
-std::unexpected<Error> port_in_use(Error error, bool remembered) {
-  return wrap(std::move(error), "{}",
-              remembered ? "the port of the last start cannot be had (end what uses it, or give "
-                           "--port 0 for another one, and kubeconfigs are written again)"
-                         : "the port cannot be had (give another --port, or --port 0 for any)");
+std::unexpected<Error> port_in_use(Error error, std::uint16_t port, bool remembered) {
+  return wrap(std::move(error), "port {}{}", port,
+              remembered ? " from the previous run cannot be opened (end the program that uses it, "
+                           "or pass --port 0 for another one; kubeconfigs are then written again)"
+                         : " cannot be opened (pass another --port, or --port 0 for any)");
 }
 
 }  // namespace
@@ -168,7 +168,7 @@ Task<Result<void>> LocalCluster::open_server(Progress progress) {
   parts.front = std::make_unique<Front>(parts.executor, parts.clock, *parts.durable, *parts.tokens,
                                         parts.http_options());
   if (auto opened = co_await parts.front->start(); !opened)
-    co_return port_in_use(std::move(opened).error(),
+    co_return port_in_use(std::move(opened).error(), parts.http_options().port,
                           !parts.options.port && parts.settings.port != 0);
   const WallTime now = parts.clock.wall();
   CO_TRY(

@@ -19,12 +19,12 @@ namespace fs = std::filesystem;
 
 constexpr std::string_view kLock = "lock";
 constexpr mode_t kFolderMode = 0700;
-constexpr std::array<std::string_view, 17> kOurs = {
+constexpr std::array<std::string_view, 18> kOurs = {
     "lock",        "objects.db", "objects.db-wal",  "objects.db-shm",
     "ca.crt",      "ca.key",     "server.crt",      "server.key",
     "admin.token", "kubeconfig", "accounts.secret", "settings.json",
     "state.json",  "log",        "log.old",         "pods",
-    "hosts"};
+    "hosts",       "kept-logs"};
 
 bool is_ours(const std::string& name) {
   if (std::ranges::find(kOurs, name) != kOurs.end()) return true;

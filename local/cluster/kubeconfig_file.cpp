@@ -50,7 +50,9 @@ Result<std::string> merge_into_file(const std::string& path, const ClusterAddres
     fs::create_directories(parent, error);
     if (error) return file_error("make", parent.string(), error.value());
   }
-  if (text != found.text) TRY(write_whole_file(found.path, text, found.mode));
+  // From here on it holds the token of an administrator.
+  const mode_t mode = found.mode & kOwnerOnly;
+  if (text != found.text || mode != found.mode) TRY(write_whole_file(found.path, text, mode));
   return found.path;
 }
 

@@ -1,6 +1,7 @@
 // Our context in a kubeconfig of the user.
 //
 // The file is replaced in one step and keeps its mode; a symbolic link is followed. Thread: any.
+// A file that gets our context is for its owner alone (0600) from then on, since a token is in it.
 // Failure: a file that is no kubeconfig is refused and left as it is.
 #pragma once
 

@@ -33,7 +33,19 @@ TEST_CASE("merge_into_file makes a missing file with its folder, for its owner")
   REQUIRE(remove_from_file(test.root + "/nowhere"));
 }
 
-TEST_CASE("merge_into_file follows a link and keeps mode and target") {
+TEST_CASE("merge_into_file takes a file with our token from everybody but its owner", "[A10]") {
+  const TestFolder test;
+  const std::string path = test.root + "/config";
+  std::ofstream(path) << "apiVersion: v1\nkind: Config\n";
+  REQUIRE(::chmod(path.c_str(), 0644) == 0);
+  REQUIRE(merge_into_file(path, kHere));
+  CHECK(mode_of(path) == 0600U);
+  REQUIRE(::chmod(path.c_str(), 0644) == 0);
+  REQUIRE(merge_into_file(path, kHere));  // also when its text stays as it is
+  CHECK(mode_of(path) == 0600U);
+}
+
+TEST_CASE("merge_into_file follows a link and keeps its target") {
   const TestFolder test;
   const std::string real = test.root + "/real";
   std::ofstream(real) << "apiVersion: v1\nkind: Config\n";
@@ -43,7 +55,7 @@ TEST_CASE("merge_into_file follows a link and keeps mode and target") {
   REQUIRE(where);
   CHECK(*where == std::filesystem::canonical(real).string());
   CHECK(std::filesystem::is_symlink(test.root + "/link"));
-  CHECK(mode_of(real) == 0640U);
+  CHECK(mode_of(real) == 0600U);
   CHECK_THAT(text_of(real), Catch::Contains("amdahl-local"));
 }
 

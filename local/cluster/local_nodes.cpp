@@ -31,12 +31,23 @@ Result<std::vector<NodeSpec>> local_nodes(const NodeShape& shape, const MachineS
   return nodes;
 }
 
-Outcome<std::unique_ptr<WatchStream>> LateLogs::open(const LogQuery& query) {
-  if (kubelet_ != nullptr) return kubelet_->open(query);
+namespace {
+
+Status not_started() {
   return Status{.code = 503,
                 .reason = "ServiceUnavailable",
                 .message = "the kubelet has not started yet, try again",
                 .retry_after_seconds = 1};
+}
+
+}  // namespace
+
+Outcome<std::unique_ptr<WatchStream>> LateLogs::open(const LogQuery& query) {
+  return kubelet_ != nullptr ? kubelet_->open(query) : not_started();
+}
+
+Outcome<std::unique_ptr<WatchStream>> LateLogs::open_kept(const LogQuery& query) {
+  return kubelet_ != nullptr ? kubelet_->open_kept(query) : not_started();
 }
 
 }  // namespace amdahl::local

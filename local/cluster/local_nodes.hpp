@@ -29,6 +29,7 @@ class LateLogs final : public PodLogs {
  public:
   void set(PodLogs* kubelet) { kubelet_ = kubelet; }
   Outcome<std::unique_ptr<WatchStream>> open(const LogQuery& query) override;
+  Outcome<std::unique_ptr<WatchStream>> open_kept(const LogQuery& query) override;
 
  private:
   PodLogs* kubelet_ = nullptr;

@@ -8,10 +8,13 @@
 #include <set>
 
 #include "base/fd.hpp"
+#include "local/kubelet/kept_logs.hpp"
 #include "local/kubelet/log_stream.hpp"
 #include "local/kubelet/node_keeper.hpp"
 #include "local/kubelet/pod_worker.hpp"
 #include "local/kubelet/process_tree.hpp"
+#include "operator/kube/api.hpp"
+#include "operator/kube/discovery.hpp"
 #include "operator/kube/watcher.hpp"
 
 namespace amdahl::local {
@@ -22,11 +25,16 @@ namespace fs = std::filesystem;
 constexpr std::chrono::seconds kReconcileMax{120};
 constexpr std::size_t kWorkers = 16;  // a start waits for the shim
 
-kube::WatcherOptions bound_pods() {
-  return {.resource = kube::kPods, .fields = "spec.nodeName!="};
+std::function<void(const Error&)> told_by(const Log& log) {
+  return [log](const Error& error) { log.warning("kubelet watch failed", {{"error", error}}); };
 }
-kube::WatcherOptions all_services() {
-  return {.resource = kube::kServices, .shape = controller::Store<kube::Service>::shape()};
+kube::WatcherOptions bound_pods(const Log& log) {
+  return {.resource = kube::kPods, .fields = "spec.nodeName!=", .on_problem = told_by(log)};
+}
+kube::WatcherOptions all_services(const Log& log) {
+  return {.resource = kube::kServices,
+          .shape = controller::Store<kube::Service>::shape(),
+          .on_problem = told_by(log)};
 }
 
 constexpr mode_t kOwnerOnly = 0700;
@@ -39,7 +47,7 @@ Result<void> check(const KubeletOptions& options) {
     return fail(Errc::kInvalid, "kubelet: the data folder \"{}\" is not an absolute path",
                 options.data_dir);
   std::error_code error;
-  for (const char* folder : {"/pods", "/hosts"}) {
+  for (const char* folder : {"/pods", "/hosts", "/kept-logs"}) {
     fs::create_directories(options.data_dir + folder, error);
     if (error)
       return fail(Errc::kIo, "kubelet: create {}{}: {}", options.data_dir, folder, error.message());
@@ -49,6 +57,18 @@ Result<void> check(const KubeletOptions& options) {
                   errno_text(errno));
   }
   return {};
+}
+
+std::unique_ptr<WatchStream> stream_of(const LogQuery& query, const std::string& folder,
+                                       std::int32_t run, std::shared_ptr<LogWriter> follow) {
+  LogRead read{.folder = folder,
+               .run = run,
+               .timestamps = query.timestamps,
+               .since = query.since,
+               .follow = std::move(follow)};
+  if (query.tail_lines) read.tail_lines = static_cast<std::size_t>(*query.tail_lines);
+  if (query.limit_bytes) read.limit_bytes = static_cast<std::size_t>(*query.limit_bytes);
+  return std::make_unique<LogStream>(std::move(read));
 }
 
 }  // namespace
@@ -64,14 +84,16 @@ struct Kubelet::Parts {
         event_metrics(own_metrics),
         events(runtime.executor, runtime.client, rng.split(),
                {.controller = "amdahl.dev/kubelet", .instance = "local"}, event_metrics),
-        pod_watch(runtime.client, rng.split(), bound_pods(), pods),
-        service_watch(runtime.client, rng.split(), all_services(), services),
+        pod_watch(runtime.client, rng.split(), bound_pods(log), pods),
+        service_watch(runtime.client, rng.split(), all_services(log), services),
+        kept(options.data_dir + "/kept-logs"),
         worker({.client = runtime.client,
                 .tasks = processes,
                 .pods = pods,
                 .services = services,
                 .events = events,
                 .options = options,
+                .kept = kept,
                 .log = log},
                [this](const kube::ObjectKey& key) { loop.queue().add(key); }),
         loop(runtime, rng.split(),
@@ -97,6 +119,27 @@ struct Kubelet::Parts {
     std::error_code error;
     for (const auto& entry : fs::directory_iterator(options.data_dir + "/pods", error))
       if (!known.contains(entry.path().filename().string())) fs::remove_all(entry.path(), error);
+  }
+
+  // The logs of pods go with the object that the pods belonged to.
+  Task<void> forget_kept_logs() {
+    constexpr std::chrono::seconds kSweepEvery{5};
+    while (co_await clock.sleep_for(kSweepEvery)) {
+      kube::Discovery discovery(runtime.client);
+      for (const KeptOwner& owner : kept.owners())
+        if (co_await is_gone(discovery, owner)) kept.forget(owner);
+    }
+  }
+  Task<bool> is_gone(kube::Discovery& discovery, const KeptOwner& owner) {
+    const std::size_t slash = owner.api_version.find('/');
+    const auto kind = co_await discovery.find(
+        slash == std::string::npos ? "" : owner.api_version.substr(0, slash), owner.kind);
+    if (!kind) co_return kind.error().code == Errc::kNotFound;
+    const auto found =
+        co_await kube::DynamicApi(runtime.client, *kind).get({.ns = owner.ns, .name = owner.name});
+    if (!found) co_return found.error().code == Errc::kNotFound;
+    static const Json::json_pointer uid_path("/metadata/uid");
+    co_return !found->contains(uid_path) || found->at(uid_path) != owner.uid;
   }
 
   Task<Result<void>> prepare() {
@@ -125,6 +168,7 @@ struct Kubelet::Parts {
     background.spawn("kubelet services", service_watch.run());
     background.spawn("kubelet events", events.run());
     background.spawn("kubelet nodes", nodes.keep());
+    background.spawn("kubelet kept logs", forget_kept_logs());
     constexpr std::chrono::milliseconds kSyncPoll{10};
     while (!loop.synced() && !stopping)
       if (!co_await clock.sleep_for(kSyncPoll)) co_return fail(Errc::kCancelled, "kubelet stopped");
@@ -170,6 +214,7 @@ struct Kubelet::Parts {
   controller::Store<kube::Service> services;
   kube::Watcher pod_watch;
   kube::Watcher service_watch;
+  KeptLogs kept;
   PodWorker worker;
   controller::Controller loop;
   NodeKeeper nodes;
@@ -205,14 +250,13 @@ Outcome<std::unique_ptr<WatchStream>> Kubelet::open(const LogQuery& query) {
                           query.container, query.pod)
             : fmt::format("container \"{}\" in pod \"{}\" is waiting to start: ContainerCreating",
                           query.container, query.pod));
-  LogRead read{.folder = folder,
-               .run = run,
-               .timestamps = query.timestamps,
-               .since = query.since,
-               .follow = query.follow && !query.previous ? writer : nullptr};
-  if (query.tail_lines) read.tail_lines = static_cast<std::size_t>(*query.tail_lines);
-  if (query.limit_bytes) read.limit_bytes = static_cast<std::size_t>(*query.limit_bytes);
-  return std::unique_ptr<WatchStream>(std::make_unique<LogStream>(std::move(read)));
+  return stream_of(query, folder, run, query.follow && !query.previous ? writer : nullptr);
+}
+
+Outcome<std::unique_ptr<WatchStream>> Kubelet::open_kept(const LogQuery& query) {
+  const auto folder = parts_->kept.find(query.ns, query.pod, query.container);
+  if (!folder || query.previous) return not_found({.name = "pods"}, query.pod);
+  return stream_of(query, *folder, 0, nullptr);
 }
 
 }  // namespace amdahl::local

@@ -34,6 +34,7 @@ class Kubelet final : public PodLogs {
   Task<void> stop(Monotonic deadline);
 
   Outcome<std::unique_ptr<WatchStream>> open(const LogQuery& query) override;
+  Outcome<std::unique_ptr<WatchStream>> open_kept(const LogQuery& query) override;
 
  private:
   struct Parts;

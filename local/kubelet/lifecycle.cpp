@@ -8,6 +8,7 @@ namespace {
 using std::chrono::seconds;
 
 constexpr int kKilled = 137;
+constexpr std::int32_t kRestartsMax = 1'000'000'000;  // a status may say anything
 
 void wake_at(PodPlan& plan, WallTime when) {
   plan.wake = plan.wake ? std::min(*plan.wake, when) : when;
@@ -28,7 +29,7 @@ ContainerLife fresh(const Container& container, bool is_init) {
 void recall(ContainerLife& life, const std::vector<ContainerStatus>& before, WallTime now) {
   const auto old = std::ranges::find(before, life.status.name, &ContainerStatus::name);
   if (old == before.end()) return;
-  life.status.restarts = old->restarts;
+  life.status.restarts = std::clamp(old->restarts, 0, kRestartsMax);
   life.status.container_id = old->container_id;
   life.status.last_state = old->last_state;
   life.status.state.terminated = old->state.terminated;
@@ -101,7 +102,7 @@ bool mains_done(const Pod& pod, const PodLife& life) {
 
 std::optional<WallTime> deadline_of(const Pod& pod, const PodLife& life) {
   if (!pod.spec.active_seconds || !life.started) return std::nullopt;
-  return *life.started + std::min(seconds(*pod.spec.active_seconds), kWaitMax);
+  return *life.started + std::clamp(seconds(*pod.spec.active_seconds), seconds{0}, kWaitMax);
 }
 
 }  // namespace

@@ -1,7 +1,9 @@
 #include "local/kubelet/node_keeper.hpp"
 
 #include <algorithm>
+#include <nlohmann/json.hpp>
 
+#include "base/json_member.hpp"
 #include "operator/controller/writer.hpp"
 #include "operator/kube/api.hpp"
 #include "operator/kube/types_core.hpp"
@@ -38,12 +40,14 @@ Task<Result<void>> NodeKeeper::start() {
 Task<Result<void>> NodeKeeper::clear_taint(std::string node) {
   const kube::DynamicApi nodes(client_, kube::kNodes);
   CO_TRY(const Json live, co_await nodes.get({.ns = "", .name = node}));
-  const Json all = live["spec"].value("taints", Json::array());
+  const Json& all = member_of(member_of(live, "spec"), "taints");
+  if (!all.is_array()) co_return Result<void>{};
   Json rest = Json::array();
   for (const Json& taint : all)
-    if (taint.value("key", "") != kNotReadyTaint) rest.push_back(taint);
+    if (text_of(taint, "key") != kNotReadyTaint) rest.push_back(taint);
   if (rest.size() == all.size()) co_return Result<void>{};
-  const Json change = {{"metadata", {{"resourceVersion", live["metadata"]["resourceVersion"]}}},
+  const std::string_view version = text_of(member_of(live, "metadata"), "resourceVersion");
+  const Json change = {{"metadata", {{"resourceVersion", version}}},
                        {"spec", {{"taints", rest.empty() ? Json() : rest}}}};
   CO_TRY(co_await nodes.patch({.ns = "", .name = node}, change,
                               {.field_manager = std::string(kManager)}));

@@ -72,7 +72,9 @@ Task<Result<Next>> PodWorker::reconcile(ObjectKey key, controller::Reconcile con
     found = entries_.end();
   }
   if (!pod) co_return Next{};
-  if (!is_ours(pod->spec.node)) co_return co_await clear_orphan(context_.client, *pod, context);
+  if (found == entries_.end() && pod->spec.containers.empty()) co_return co_await drop(*pod);
+  const std::string& node = (found == entries_.end() ? pod : found->second->pod)->spec.node;
+  if (!is_ours(node)) co_return co_await clear_orphan(context_.client, *pod, context);
   if (found == entries_.end() && room_is_leaving(*pod)) co_return again_after(kRoomRetry);
   if (found == entries_.end()) found = entries_.emplace(key, admit(pod, context.now)).first;
   const Entry entry = found->second;
@@ -84,6 +86,18 @@ Task<Result<Next>> PodWorker::reconcile(ObjectKey key, controller::Reconcile con
     entry->pod = fresh;
   }
   co_return co_await work(entry, context);
+}
+
+// Every pod has containers: this one's spec could not be read, which the watch has told. It never
+// ran here, so nothing has to end before it may go.
+Task<Result<Next>> PodWorker::drop(const Pod& pod) {
+  if (!pod.metadata.deleted) co_return Next{};
+  const kube::DynamicApi pods(context_.client, kube::kPods);
+  const auto removed =
+      co_await pods.remove(pod.metadata.key(), {.uid = pod.metadata.uid, .grace_seconds = 0});
+  if (!removed && removed.error().code != Errc::kNotFound)
+    co_return std::unexpected<Error>(removed.error());
+  co_return Next{};
 }
 
 Task<Result<Next>> PodWorker::work(Entry entry, controller::Reconcile context) {
@@ -100,6 +114,7 @@ Task<Result<Next>> PodWorker::work(Entry entry, controller::Reconcile context) {
   CO_TRY(co_await write_status(entry, context));
   if (plan.over) release(*entry);
   if (plan.over && entry->pod->metadata.deleted) {
+    context_.kept.keep(*entry->pod, entry->folder);  // before users see that the pod is gone
     CO_TRY(co_await finish_delete(entry));
     co_return Next{};
   }
@@ -235,6 +250,7 @@ bool PodWorker::forget(const ObjectKey& key) {
     for (const auto& [index, process] : entry->processes) process->kill();
     return false;
   }
+  context_.kept.keep(*entry->pod, entry->folder);
   entry->folder.remove();
   entries_.erase(found);
   release(*entry);

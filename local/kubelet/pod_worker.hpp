@@ -17,6 +17,7 @@
 #include "base/log.hpp"
 #include "base/task_group.hpp"
 #include "local/kubelet/container_spec.hpp"
+#include "local/kubelet/kept_logs.hpp"
 #include "local/kubelet/memory_cgroup.hpp"
 #include "local/kubelet/node_room.hpp"
 #include "operator/controller/event_recorder.hpp"
@@ -36,6 +37,7 @@ struct WorkerContext {
   const controller::Store<kube::Service>& services;
   controller::EventRecorder& events;
   const KubeletOptions& options;
+  KeptLogs& kept;
   Log log;
 };
 
@@ -69,6 +71,7 @@ class PodWorker final : public controller::Reconciler {
   Task<Result<void>> launch(Entry entry, std::size_t index);
   Task<Result<void>> write_status(const Entry& entry, controller::Reconcile& context);
   Task<Result<void>> finish_delete(const Entry& entry);
+  Task<Result<controller::Outcome>> drop(const Pod& pod);
 
   Entry admit(const std::shared_ptr<const Pod>& pod, WallTime now);
   bool room_is_leaving(const Pod& pod) const;

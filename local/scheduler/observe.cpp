@@ -136,7 +136,8 @@ PodView pod_view(const cached::Pod& pod, const std::map<std::string, std::int32_
                .created = pod.metadata.created.value_or(WallTime{}),
                .phase = pod.status.phase,
                .deleting = pod.metadata.deleted.has_value(),
-               .gated = !pod.spec.gates.empty(),
+               // A pod has containers; one without has a spec that could not be read.
+               .gated = !pod.spec.gates.empty() || pod.spec.containers.empty(),
                .scheduled = scheduled_condition(pod.status)};
   if (!pod.spec.scheduler.empty()) view.scheduler = pod.spec.scheduler;
   for (const auto& one : pod.spec.tolerations)

@@ -182,11 +182,21 @@ Task<Result<void>> PlacePods::write_group(const GroupUpdate& update, controller:
   const auto group = stores_.groups.find(update.group);
   if (!group || group->metadata.uid != update.uid) co_return Result<void>{};
   Json change;
-  change["status"] = controller::merge_diff(encode(group->status), encode(update.status));
+  Json& status = change["status"];
+  status = controller::merge_diff(encode(group->status), encode(update.status));
+  // A status that cannot be read looks like none. What is left of it goes, or it would never be
+  // readable, and every pass would write again.
+  if (group->status == GroupStatus{})
+    for (const char* part : {"conditions", "running", "succeeded", "failed"})
+      if (!status.contains(part)) status[part] = nullptr;
   ++writes_;
   // PodGroup has no status subresource; see volcano_crds.yaml.
   auto written = co_await writer.patch(kube::kPodGroups, update.group, group->metadata.version,
                                        std::move(change));
+  if (!written && written.error().code == Errc::kInvalid) {
+    log_.warning("a pod group's status was refused", {{"error", written.error()}});
+    co_return Result<void>{};  // its own fault, and no reason to leave the others
+  }
   if (!written) co_return dropped(std::move(written).error());
   co_return Result<void>{};
 }

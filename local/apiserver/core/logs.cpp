@@ -122,20 +122,9 @@ Outcome<Reply> read_log(ServerState& state, Request& request) {
   const std::string& name = request.route.name;
   OUTCOME_TRY(const LogOptions options, log_options(request));
   OUTCOME_CHECK(check(options, name));
-  const ObjectPtr found = state.table.get(request.resource, request.key());
-  if (!found) return not_found(request.info->resource_name(), name);
-  const Json pod = parsed(*found);
-  const Json spec = pod.value("spec", Json::object());
-  OUTCOME_TRY(std::string container, choose_container(spec, name, options.container));
-  if (text_at(spec, "nodeName").empty()) return Reply{.status = 204, .content_type = ""};
-  if (state.options.pod_logs == nullptr)
-    return Status{.code = 501,
-                  .message = fmt::format("pod {}/{} has no log: this server runs no containers",
-                                         request.route.ns, name)};
   LogQuery query{.ns = request.route.ns,
                  .pod = name,
-                 .uid = found->uid,
-                 .container = std::move(container),
+                 .container = options.container,
                  .follow = options.follow,
                  .previous = options.previous,
                  .timestamps = options.timestamps,
@@ -143,6 +132,22 @@ Outcome<Reply> read_log(ServerState& state, Request& request) {
                  .limit_bytes = options.limit_bytes,
                  .since = options.since_time};
   if (options.since_seconds) query.since = seconds_ago(state.now, *options.since_seconds);
+  const ObjectPtr found = state.table.get(request.resource, request.key());
+  if (!found) {
+    if (state.options.pod_logs == nullptr) return not_found(request.info->resource_name(), name);
+    Reply reply{.content_type = "text/plain"};
+    OUTCOME_TRY(reply.stream, state.options.pod_logs->open_kept(query));
+    return reply;
+  }
+  const Json pod = parsed(*found);
+  const Json spec = pod.value("spec", Json::object());
+  OUTCOME_TRY(query.container, choose_container(spec, name, options.container));
+  if (text_at(spec, "nodeName").empty()) return Reply{.status = 204, .content_type = ""};
+  if (state.options.pod_logs == nullptr)
+    return Status{.code = 501,
+                  .message = fmt::format("pod {}/{} has no log: this server runs no containers",
+                                         request.route.ns, name)};
+  query.uid = found->uid;
   Reply reply{.content_type = "text/plain", .wait_version = found->version};
   OUTCOME_TRY(reply.stream, state.options.pod_logs->open(query));
   return reply;

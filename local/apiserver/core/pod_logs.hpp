@@ -34,6 +34,11 @@ class PodLogs {
   // Plain text in pieces. Without `follow` it ends at what is there now; with it, when the
   // container has ended and everything was read.
   virtual Outcome<std::unique_ptr<WatchStream>> open(const LogQuery& query) = 0;
+  // The end of what a pod printed that is deleted, where it was kept. The query has no UID, and may
+  // have no container. A Status 404 is the answer of every other server.
+  virtual Outcome<std::unique_ptr<WatchStream>> open_kept(const LogQuery& query) {
+    return not_found({.name = "pods"}, query.pod);
+  }
 };
 
 }  // namespace amdahl::local

@@ -18,7 +18,6 @@ namespace amdahl::local {
 namespace {
 
 constexpr std::size_t kSecretMin = 32;
-constexpr std::string_view kPrefix = "amdahl-sa.";
 constexpr char kSeparator = '.';  // base64 has none
 
 std::string hex(std::string_view bytes) {
@@ -32,36 +31,48 @@ bool same(std::string_view a, std::string_view b) {
   return a.size() == b.size() && CRYPTO_memcmp(a.data(), b.data(), a.size()) == 0;
 }
 
-// What a token says.
-struct Claims {
+// What a token says, in the form of Kubernetes' own: whoever reads the claims of those, reads ours.
+struct Named {
+  std::string name = {};
+  std::string uid = {};
+};
+template <class V>
+constexpr void fields(V& v, Named& named) {
+  v.required("name", named.name);
+  v.optional("uid", named.uid);
+}
+struct Binding {
   std::string ns = {};
-  std::string account = {};
-  std::string account_uid = {};
+  Named account = {};
+  std::optional<Named> pod = {};
+};
+template <class V>
+constexpr void fields(V& v, Binding& binding) {
+  v.required("namespace", binding.ns);
+  v.required("serviceaccount", binding.account);
+  v.optional("pod", binding.pod);
+}
+struct Claims {
   std::vector<std::string> audiences = {};
-  std::string pod = {};
-  std::string pod_uid = {};
   std::int64_t expires = 0;
+  Binding bound = {};
 };
 template <class V>
 constexpr void fields(V& v, Claims& claims) {
-  v.required("ns", claims.ns);
-  v.required("sub", claims.account);
-  v.optional("uid", claims.account_uid);
   v.required("aud", claims.audiences);
-  v.optional("pod", claims.pod);
-  v.optional("podUid", claims.pod_uid);
   v.required("exp", claims.expires);
+  v.required("kubernetes.io", claims.bound);
 }
 
 User user_of_claims(const Claims& claims) {
-  User user{
-      .name = fmt::format("system:serviceaccount:{}:{}", claims.ns, claims.account),
-      .uid = claims.account_uid,
-      .groups = {"system:serviceaccounts", fmt::format("system:serviceaccounts:{}", claims.ns),
-                 "system:authenticated"}};
-  if (!claims.pod.empty()) {
-    user.extra["authentication.kubernetes.io/pod-name"] = {claims.pod};
-    user.extra["authentication.kubernetes.io/pod-uid"] = {claims.pod_uid};
+  const Binding& bound = claims.bound;
+  User user{.name = fmt::format("system:serviceaccount:{}:{}", bound.ns, bound.account.name),
+            .uid = bound.account.uid,
+            .groups = {"system:serviceaccounts", fmt::format("system:serviceaccounts:{}", bound.ns),
+                       "system:authenticated"}};
+  if (bound.pod) {
+    user.extra["authentication.kubernetes.io/pod-name"] = {bound.pod->name};
+    user.extra["authentication.kubernetes.io/pod-uid"] = {bound.pod->uid};
   }
   return user;
 }
@@ -80,7 +91,7 @@ std::string Tokens::sign(std::string_view text) const {
       HMAC(EVP_sha256(), secret_.data(), static_cast<int>(secret_.size()),
            reinterpret_cast<const unsigned char*>(text.data()), text.size(), digest.data(), &size);
   AMDAHL_CHECK(signed_by != nullptr);
-  return hex({reinterpret_cast<const char*>(digest.data()), size});
+  return kube::base64url_encode({reinterpret_cast<const char*>(digest.data()), size});
 }
 
 std::optional<Identities::Owner> Tokens::owner_of(std::string_view token, WallTime now) const {
@@ -93,10 +104,8 @@ std::optional<Identities::Owner> Tokens::owner_of(std::string_view token, WallTi
   if (cut == std::string_view::npos || !same(token.substr(cut + 1), sign(token.substr(0, cut))))
     return std::nullopt;
   // From here on the text is our own, if perhaps that of an older version.
-  std::string_view text = token.substr(0, cut);
-  if (!text.starts_with(kPrefix)) return std::nullopt;
-  text.remove_prefix(kPrefix.size());
-  const auto decoded = kube::base64_decode(text);
+  const std::string_view text = token.substr(0, cut);
+  const auto decoded = kube::base64url_decode(text.substr(text.find(kSeparator) + 1));
   const auto claims = decode<Claims>(decoded.value_or(""));
   if (!claims || WallTime{std::chrono::seconds{claims->expires}} <= now) return std::nullopt;
   return Owner{.user = user_of_claims(*claims), .audiences = claims->audiences};
@@ -105,14 +114,13 @@ std::optional<Identities::Owner> Tokens::owner_of(std::string_view token, WallTi
 std::optional<Identities::Issued> Tokens::issue(const Wish& wish, WallTime now) {
   const auto expires =
       std::chrono::ceil<std::chrono::seconds>(now + std::chrono::seconds{wish.seconds});
-  const Claims claims{.ns = wish.ns,
-                      .account = wish.account,
-                      .account_uid = wish.account_uid,
-                      .audiences = wish.audiences,
-                      .pod = wish.pod,
-                      .pod_uid = wish.pod_uid,
-                      .expires = expires.time_since_epoch().count()};
-  const std::string text = std::string(kPrefix) + kube::base64_encode(encode(claims).dump());
+  Claims claims{
+      .audiences = wish.audiences,
+      .expires = expires.time_since_epoch().count(),
+      .bound = {.ns = wish.ns, .account = {.name = wish.account, .uid = wish.account_uid}}};
+  if (!wish.pod.empty()) claims.bound.pod = Named{.name = wish.pod, .uid = wish.pod_uid};
+  const std::string text = kube::base64url_encode(R"({"alg":"HS256","typ":"JWT"})") + kSeparator +
+                           kube::base64url_encode(encode(claims).dump());
   return Issued{.token = text + kSeparator + sign(text), .expires = expires};
 }
 

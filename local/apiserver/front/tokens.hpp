@@ -1,10 +1,10 @@
 // Who a bearer token belongs to: the administrator's random one, and signed ones for service
 // accounts.
 //
-// A service account's token is its own proof: what it was made for, signed with a secret of this
-// server (HMAC-SHA256), so nothing is stored and a restart keeps it valid. Tokens are compared in
-// constant time. Thread: one. Failure: none; a token that is wrong, changed or over belongs to
-// nobody.
+// A service account's token is its own proof: a JSON Web Token with the claims of Kubernetes' own,
+// signed with a secret of this server (HS256), so nothing is stored and a restart keeps it valid.
+// Tokens are compared in constant time. Thread: one. Failure: none; a token that is wrong, changed
+// or over belongs to nobody.
 #pragma once
 
 #include <optional>
