@@ -2,9 +2,13 @@
 #include <memory>
 #include <nlohmann/json.hpp>
 
+#include "base/json_decode.hpp"
+#include "base/json_member.hpp"
 #include "cli/cluster_access.hpp"
+#include "cli/field_owners.hpp"
 #include "cli/manifests.hpp"
 #include "cli/resource_names.hpp"
+#include "cli/text_layout.hpp"
 #include "cli/training_jobs.hpp"
 #include "cli/verbs.hpp"
 #include "operator/kube/api.hpp"
@@ -22,8 +26,7 @@ struct ApplyVerb {
 };
 
 std::string version_of(const Json& object) {
-  static const Json::json_pointer version_path("/metadata/resourceVersion");
-  return object.contains(version_path) ? object.at(version_path).get<std::string>() : "";
+  return std::string(text_of(member_of(object, "metadata"), "resourceVersion"));
 }
 
 // Applies one object after the other; made for one run.
@@ -68,14 +71,62 @@ class Applier {
     const auto before = co_await api.get(key);
     if (!before && before.error().code != Errc::kNotFound)
       co_return std::unexpected<Error>(before.error());
-    auto after = co_await api.apply(manifest.object,
-                                    {.field_manager = std::string(kManager), .force = verb_.force});
-    if (!after && after.error().code == Errc::kConflict)
-      co_return wrap(std::move(after).error(),
-                     "{}: somebody else manages a field (--force takes it)", manifest.place);
-    if (!after) co_return wrap(std::move(after).error(), "{}", manifest.place);
+    const bool force = verb_.force || !before || !others_manage(*before, manifest.object);
+    const auto after = co_await api.apply(
+        manifest.object, {.field_manager = std::string(kFileManager), .force = force});
+    const std::string ended = before ? ended_phase(resource, *before) : "";
+    if (!after) co_return refusal(manifest, key, after.error(), ended);
     if (!before) co_return "created";
-    co_return version_of(*before) == version_of(*after) ? "unchanged" : "configured";
+    const bool same = version_of(*before) == version_of(*after);
+    if (!ended.empty()) tell_ended(key, ended, same);
+    if (ended.empty()) tell_suspend(resource, *before, *after);
+    co_return same ? "unchanged" : "configured";
+  }
+
+  std::unexpected<Error> refusal(const Manifest& manifest, const kube::ObjectKey& key, Error error,
+                                 const std::string& ended) const {
+    if (error.code == Errc::kConflict)
+      return wrap(std::move(error),
+                  "{}: another program manages a field of it (--force takes the field over)",
+                  manifest.place);
+    if (!ended.empty())
+      return fail(
+          error.code, "{}: {}; the job has ended ({}). To run it again, as the file says: {} -f {}",
+          manifest.place, error.context, ended, rerun_command(key), shell_word(manifest.file));
+    return wrap(std::move(error), "{}", manifest.place);
+  }
+
+  // To be pasted: it goes to the cluster that this run of apply was for.
+  std::string rerun_command(const kube::ObjectKey& key) const {
+    std::string text = fmt::format("{} rerun {} -n {}", program_.called, key.name, key.ns);
+    if (!verb_.access.kubeconfig.empty())
+      text += " --kubeconfig " + shell_word(verb_.access.kubeconfig);
+    if (!verb_.access.context.empty()) text += " --context " + shell_word(verb_.access.context);
+    return text;
+  }
+
+  // The phase of a TrainingJob that has ended, and "" of everything else.
+  static std::string ended_phase(const kube::Resource& resource, const Json& object) {
+    if (resource.group != kTrainingJobs.group || resource.kind != kTrainingJobs.kind) return "";
+    const auto job = decode<TrainingJob>(kube::api_detail::text_of(object));
+    if (!job || !is_finished(phase_of(*job).phase)) return "";
+    return std::string(enum_name(phase_of(*job).phase));
+  }
+
+  void tell_ended(const kube::ObjectKey& key, const std::string& phase, bool same) {
+    program_.terminal.err(fmt::format(
+        "amdahl: TrainingJob {} has ended ({}){}. To run it again: {}\n", to_string(key), phase,
+        same ? "" : ", so the change starts nothing", rerun_command(key)));
+  }
+
+  // A file that mentions spec.suspend decides it, also against a pause that a user asked for.
+  void tell_suspend(const kube::Resource& resource, const Json& before, const Json& after) {
+    const Json& was = member_of(member_of(before, "spec"), "suspend");
+    const Json& now = member_of(member_of(after, "spec"), "suspend");
+    if (resource.group != kTrainingJobs.group || was.is_null() || now.is_null()) return;
+    if (was == now) return;
+    program_.terminal.err(fmt::format("amdahl: the file says spec.suspend: {}, so the job {}\n",
+                                      now.dump(), now == true ? "pauses" : "runs again"));
   }
 
   Program& program_;
@@ -108,11 +159,16 @@ void add_apply(CLI::App& app, Program& program, Action& action) {
                    "YAML or JSON with any number of objects; - is standard input")
       ->type_name("FILE")
       ->required();
-  verb->add_flag("--force", options->force, "take fields that somebody else manages");
+  verb->add_flag("--force", options->force, "take fields over that another program manages");
   add_access_options(*verb, options->access);
   verb->footer(
-      "Server-side apply with the field manager amdahl: fields that an earlier apply had and this\n"
-      "one does not have are removed. Stops at the first object that is refused.\n" +
+      "Server-side apply with the field manager of kubectl: fields that an earlier apply (or\n"
+      "submit) had and this one does not have are removed, and 'kubectl apply' works on the same\n"
+      "objects, before and after. Values that were set with kubectl or amdahl are replaced; a "
+      "field\n"
+      "that another program manages is a conflict. A file without spec.suspend leaves a paused "
+      "job\n"
+      "paused; one with it decides. Stops at the first object that is refused.\n" +
       access_help() +
       "\nExamples:\n  amdahl apply -f job.yaml\n"
       "  amdahl apply -n research -f - <job.yaml\n");

@@ -1,11 +1,13 @@
 #include <CLI/CLI.hpp>
 #include <memory>
+#include <optional>
 
 #include "checkpoint/engine/collector.hpp"
 #include "checkpoint/format/owner.hpp"
 #include "cli/checkpoint_place.hpp"
 #include "cli/checkpoint_text.hpp"
 #include "cli/verbs.hpp"
+#include "operator/kube/quantity.hpp"
 
 namespace amdahl::cli {
 namespace {
@@ -14,13 +16,32 @@ constexpr int kRemovers = 8;
 
 struct GcOptions {
   PlaceOptions place = {};
-  checkpoint::RetentionPolicy policy = {};
+  // Given by flags; what is not is the job's, or the default of an address.
+  std::optional<std::int32_t> keep_last = {};
+  std::optional<std::int64_t> keep_every_steps = {};
+  std::optional<std::int64_t> bytes_max = {};
   bool dry_run = false;
   bool job_has_ended = false;
 };
 
+checkpoint::RetentionPolicy policy_of(const GcOptions& options, const Place& place) {
+  checkpoint::RetentionPolicy policy;
+  if (place.spec) {
+    const api::RetentionSpec& keep = place.spec->retention;
+    const auto bytes = kube::Quantity::parse(keep.bytes_max);
+    policy.keep_last = keep.keep_last;
+    policy.keep_every_steps = keep.keep_every_steps;
+    policy.bytes_max = bytes ? bytes->value() : 0;
+  }
+  policy.keep_last = options.keep_last.value_or(policy.keep_last);
+  policy.keep_every_steps = options.keep_every_steps.value_or(policy.keep_every_steps);
+  policy.bytes_max = options.bytes_max.value_or(policy.bytes_max);
+  return policy;
+}
+
 Result<int> collect(Program& program, const GcOptions& options) {
-  TRY(const StorePtr store, open_place(program, options.place));
+  TRY(const Place place, find_place(program, options.place));
+  TRY(const StorePtr store, open_found(program, options.place, place));
   const auto call = call_within(program, kObjectsDeadline);
   const auto text = checkpoint::read_whole(*store, "owner.jsonl", checkpoint::kOwnerBytesMax, call);
   if (!text && text.error().code == Errc::kNotFound)
@@ -29,7 +50,7 @@ Result<int> collect(Program& program, const GcOptions& options) {
   if (!text) return std::unexpected<Error>(text.error());
   TRY(const checkpoint::Owner owner, checkpoint::read_owner(*text));
   checkpoint::Collector collector(*store, owner.job_uid);
-  checkpoint::CollectOptions wanted{.policy = options.policy,
+  checkpoint::CollectOptions wanted{.policy = policy_of(options, place),
                                     .saves = {.alone = options.job_has_ended},
                                     .dry_run = options.dry_run,
                                     .threads = kRemovers};
@@ -44,16 +65,16 @@ Result<int> collect(Program& program, const GcOptions& options) {
 void add_checkpoint_gc(CLI::App& group, Program& program, Action& action) {
   CLI::App* verb = group.add_subcommand("gc", "Remove checkpoints that are not to be kept.");
   const auto options = std::make_shared<GcOptions>();
-  checkpoint::RetentionPolicy& policy = options->policy;
   add_place_options(*verb, options->place);
   verb->add_flag("--dry-run", options->dry_run, "say what would go, and remove nothing");
-  verb->add_option("--keep-last", policy.keep_last, "how many of the newest stay (default 3)")
+  verb->add_option("--keep-last", options->keep_last,
+                   "how many of the newest stay (default: the job's retention, or 3)")
       ->type_name("N")
       ->check(CLI::Range(1, 1'000'000).description(""));
-  verb->add_option("--keep-every", policy.keep_every_steps, "those at multiples of N stay too")
+  verb->add_option("--keep-every", options->keep_every_steps, "those at multiples of N stay too")
       ->type_name("N")
       ->check(CLI::NonNegativeNumber.description(""));
-  verb->add_option("--bytes-max", policy.bytes_max, "older ones go until the rest is no larger")
+  verb->add_option("--bytes-max", options->bytes_max, "older ones go until the rest is no larger")
       ->type_name("BYTES")
       ->check(CLI::NonNegativeNumber.description(""));
   verb->add_flag("--job-has-ended", options->job_has_ended,
@@ -61,9 +82,10 @@ void add_checkpoint_gc(CLI::App& group, Program& program, Action& action) {
   verb->footer(
       "The newest checkpoint, pinned ones and what they stand on always stay, and so does\n"
       "everything that is not ours. Without --job-has-ended saves without a commit stay, because\n"
-      "somebody may still be writing them.\n" +
+      "a trainer may still be writing them. For a job, its spec.checkpoint.retention says what\n"
+      "stays, except where a flag says otherwise.\n" +
       place_help() + access_help() +
-      "\nExamples:\n  amdahl checkpoint gc llama-ft --keep-last 2 --dry-run\n"
+      "\nExamples:\n  amdahl checkpoint gc llama-ft --dry-run\n"
       "  amdahl checkpoint gc gs://bucket/llama-ft --keep-last 1 --job-has-ended\n");
   verb->callback([&program, &action, options] {
     action = [&program, options] { return collect(program, *options); };

@@ -18,24 +18,29 @@ bool is_address(std::string_view where) {
   return where.starts_with('/') || where.find("://") != where.npos;
 }
 
-Task<Result<int>> find_address(Access access, std::string name, std::string& address) {
+Task<Result<int>> find_address(Access access, std::string name, Place& place) {
   CO_TRY(const TrainingJob job, co_await find_job(access, name));
   if (job.spec.checkpoint.uri.empty())
     co_return fail(Errc::kNotFound,
                    "TrainingJob {} keeps no checkpoints: spec.checkpoint.uri is not set", name);
-  address = job.spec.checkpoint.uri;
-  std::error_code unknown;
-  if (address.starts_with(kFileScheme) &&
-      !std::filesystem::exists(address.substr(kFileScheme.size()), unknown) && !unknown)
+  place.spec = job.spec.checkpoint;
+  place.address = job.spec.checkpoint.uri;
+  if (!is_here(place.address))
     co_return fail(Errc::kNotFound,
                    "TrainingJob {} keeps checkpoints in {}, a path inside its containers which is "
                    "not on this machine: nothing was saved yet, or this must run where the volume "
                    "is mounted, with its path there",
-                   name, address);
+                   name, place.address);
   co_return kDone;
 }
 
 }  // namespace
+
+bool is_here(std::string_view address) {
+  if (address.starts_with(kFileScheme)) address.remove_prefix(kFileScheme.size());
+  std::error_code unknown;
+  return !address.starts_with('/') || std::filesystem::exists(address, unknown) || unknown;
+}
 
 void add_place_options(CLI::App& verb, PlaceOptions& options) {
   verb.add_option("WHERE", options.where, "an address, or the name of a training job")->required();
@@ -52,21 +57,29 @@ std::string place_help() {
          "machine's credentials (docs/reference/checkpoint-stores.md).\n";
 }
 
+Result<Place> find_place(Program& program, const PlaceOptions& options) {
+  Place place{.address = options.where};
+  if (is_address(place.address)) return place;
+  TRY(const auto config, find_cluster(program, options.access));
+  TRY(with_cluster(program, config, [&](Access access) {
+    return find_address(std::move(access), job_name(options.where), place);
+  }));
+  return place;
+}
+
 Result<StorePtr> open_place(Program& program, const PlaceOptions& options) {
-  std::string address = options.where;
-  if (!is_address(address)) {
-    TRY(const auto config, find_cluster(program, options.access));
-    TRY(with_cluster(program, config, [&](Access access) {
-      return find_address(std::move(access), job_name(options.where), address);
-    }));
-  }
+  TRY(const Place place, find_place(program, options));
+  return open_found(program, options, place);
+}
+
+Result<StorePtr> open_found(Program& program, const PlaceOptions& options, const Place& place) {
   const auto variable = [&program](std::string_view name) {
     const auto found = program.environment.variables.find(std::string(name));
     return found == program.environment.variables.end() ? std::string() : found->second;
   };
   TRY(StorePtr store,
       checkpoint::open_store(
-          address, {.clock = program.clock, .rng = Rng(program.seed), .variable = variable}));
+          place.address, {.clock = program.clock, .rng = Rng(program.seed), .variable = variable}));
   const std::string keys = options.trusted_keys.empty() ? variable("AMDAHL_CHECKPOINT_TRUSTED_KEYS")
                                                         : options.trusted_keys;
   return checkpoint::trusting(std::move(store), keys, "");

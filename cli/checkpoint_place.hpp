@@ -10,10 +10,12 @@
 #include <optional>
 #include <set>
 #include <string>
+#include <string_view>
 
 #include "checkpoint/engine/catalog.hpp"
 #include "cli/cluster_access.hpp"
 #include "cli/program.hpp"
+#include "operator/api/training_job_spec.hpp"
 
 namespace amdahl::cli {
 
@@ -30,7 +32,17 @@ void add_place_options(CLI::App& verb, PlaceOptions& options);
 // One paragraph of help, the same for every verb that has these options.
 std::string place_help();
 
+struct Place {
+  std::string address = {};
+  std::optional<api::CheckpointSpec> spec = {};  // of the job that was named; else nothing
+};
+Result<Place> find_place(Program& program, const PlaceOptions& options);
+
+// False for a folder that does not exist on this machine.
+bool is_here(std::string_view address);
+
 using StorePtr = std::unique_ptr<checkpoint::Store>;
+Result<StorePtr> open_found(Program& program, const PlaceOptions& options, const Place& place);
 Result<StorePtr> open_place(Program& program, const PlaceOptions& options);
 
 checkpoint::StoreCall call_within(const Program& program, std::chrono::nanoseconds span);

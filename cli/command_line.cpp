@@ -1,10 +1,14 @@
 #include "cli/command_line.hpp"
 
+#include <fmt/format.h>
+
 #include <CLI/CLI.hpp>
+#include <algorithm>
 #include <cctype>
 #include <sstream>
 
 #include "cli/complete.hpp"
+#include "cli/suggestion.hpp"
 #include "cli/verbs.hpp"
 
 namespace amdahl::cli {
@@ -52,6 +56,12 @@ std::string full_name(const CLI::App& app) {
   return name;
 }
 
+int wrong_usage(Program& program, const CLI::App& app, std::string_view why) {
+  program.terminal.err(as_called(fmt::format("amdahl: {}\nSee '{} --help'.\n", why, full_name(app)),
+                                 program.called));
+  return kWrongUsage;
+}
+
 int refuse(Program& program, const CLI::App& app, const CLI::ParseError& error) {
   std::ostringstream out;
   std::ostringstream ignored;
@@ -60,9 +70,32 @@ int refuse(Program& program, const CLI::App& app, const CLI::ParseError& error) 
     program.terminal.out(as_called(out.str(), program.called));
     return kDone;
   }
-  program.terminal.err(std::string("amdahl: ") + error.what() + "\nSee '" +
-                       as_called(full_name(app), program.called) + " --help'.\n");
-  return kWrongUsage;
+  // Said of a verb with verbs below it, in words that are not ours.
+  const bool no_verb = std::string_view(error.what()) == "A subcommand is required";
+  return wrong_usage(program, app, no_verb ? "no verb was given" : error.what());
+}
+
+std::vector<std::string> verbs_of(const CLI::App& app) {
+  std::vector<std::string> names;
+  for (const CLI::App* verb : app.get_subcommands([](const CLI::App*) { return true; }))
+    if (!verb->get_group().empty()) names.push_back(verb->get_name());
+  return names;
+}
+
+// The first word that should be a verb and is none; CLI11 would only miss a verb.
+std::optional<std::string> unknown_verb(const CLI::App& app, std::span<const char* const> words) {
+  const CLI::App* at = &app;
+  for (const std::string_view word : words.subspan(std::min<std::size_t>(1, words.size()))) {
+    const auto below = at->get_subcommands([](const CLI::App*) { return true; });
+    if (below.empty() || word.starts_with('-')) return std::nullopt;
+    const auto found = std::ranges::find(below, word, &CLI::App::get_name);
+    if (found == below.end()) {
+      const std::string group = at == &app ? "" : at->get_name() + " ";
+      return unknown_verb_text(word, group, verbs_of(*at));
+    }
+    at = *found;
+  }
+  return std::nullopt;
 }
 
 int finish(Program& program, const Result<int>& result) {
@@ -81,6 +114,7 @@ void add_verbs(CLI::App& app, Program& program, Action& action) {
   add_pause(app, program, action);
   add_resume(app, program, action);
   add_cancel(app, program, action);
+  add_rerun(app, program, action);
   add_wait(app, program, action);
   add_top(app, program, action);
   add_checkpoint(app, program, action);
@@ -112,6 +146,7 @@ int run(Program& program, std::span<const char* const> words) {
   add_verbs(app, program, action);
   if (words.size() > 1 && std::string_view(words[1]) == kCompleteVerb)
     return complete(program, app, words.subspan(2));
+  if (const auto unknown = unknown_verb(app, words)) return wrong_usage(program, app, *unknown);
   try {
     app.parse(static_cast<int>(words.size()), words.data());
   } catch (const CLI::ParseError& error) {

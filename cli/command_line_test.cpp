@@ -46,6 +46,7 @@ TEST_CASE("Every verb has help with an example") {
                                                        {"pause"},
                                                        {"resume"},
                                                        {"cancel"},
+                                                       {"rerun"},
                                                        {"wait"},
                                                        {"top"},
                                                        {"checkpoint", "ls"},
@@ -87,6 +88,16 @@ TEST_CASE("A wrong command line is refused with its own exit code") {
     CHECK_THAT(said.err, Catch::StartsWith("amdahl: ") && Catch::Contains("--help"));
     CHECK(said.out.empty());
   }
+}
+
+TEST_CASE("An unknown verb gets a suggestion", "[D11]") {
+  CHECK(say({"stop", "x"}).err ==
+        "amdahl: unknown verb \"stop\"; did you mean 'amdahl pause' or 'amdahl cancel'?\n"
+        "See 'amdahl --help'.\n");
+  CHECK_THAT(say({"local", "start"}).err, Catch::Contains("did you mean 'amdahl local up'?"));
+  CHECK_THAT(say({"checkpoint", "list"}).err, Catch::Contains("'amdahl checkpoint ls'"));
+  CHECK_THAT(say({}).err, Catch::Contains("no verb was given"));
+  CHECK_THAT(say({"logs"}).err, Catch::StartsWith("amdahl: name is required"));
 }
 
 TEST_CASE("A verb that fails says so on standard error") {

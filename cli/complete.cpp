@@ -13,8 +13,8 @@ namespace {
 constexpr std::chrono::milliseconds kAnswerMax{2'000};
 constexpr std::uint32_t kNamesMax = 500;
 
-constexpr std::array<std::string_view, 9> kJobVerbs = {
-    "describe", "diagnose", "wait", "pause", "resume", "cancel", "logs", "get", "delete"};
+constexpr std::array<std::string_view, 10> kJobVerbs = {
+    "describe", "diagnose", "wait", "pause", "resume", "cancel", "rerun", "logs", "get", "delete"};
 constexpr std::array<std::string_view, 4> kJobTypes = {"tj", "trainingjob", "trainingjobs",
                                                        "trainingjobs.amdahl.dev"};
 // Flags of those verbs that take a word after them.

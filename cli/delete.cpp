@@ -2,6 +2,7 @@
 #include <memory>
 #include <nlohmann/json.hpp>
 
+#include "base/json_member.hpp"
 #include "cli/cluster_access.hpp"
 #include "cli/manifests.hpp"
 #include "cli/resource_names.hpp"
@@ -93,17 +94,15 @@ class Deleter {
   }
 
   std::unexpected<Error> still_there(const Victim& victim, const Json& seen) const {
-    static const Json::json_pointer finalizers("/metadata/finalizers");
-    const std::string who = seen.contains(finalizers)
-                                ? "; its finalizers wait: " + seen.at(finalizers).dump()
-                                : std::string();
+    const Json& finalizers = member_of(member_of(seen, "metadata"), "finalizers");
+    const std::string who =
+        finalizers.is_null() ? std::string() : "; its finalizers wait: " + finalizers.dump();
     return fail(Errc::kTimeout, "{} {} is being deleted and still there after {} s{}",
                 victim.resource.plural, to_string(victim.key), verb_.timeout_seconds, who);
   }
 
   static std::string uid_of(const Json& object) {
-    static const Json::json_pointer uid_path("/metadata/uid");
-    return object.contains(uid_path) ? object.at(uid_path).get<std::string>() : "";
+    return std::string(text_of(member_of(object, "metadata"), "uid"));
   }
 
   Program& program_;

@@ -2,6 +2,7 @@
 
 #include <nlohmann/json.hpp>
 
+#include "base/json_member.hpp"
 #include "cli/object_text.hpp"
 #include "cli/table_text.hpp"
 #include "cli/training_jobs.hpp"
@@ -14,11 +15,12 @@ namespace {
 constexpr std::size_t kReadBytes = std::size_t{64} << 10;
 constexpr std::chrono::seconds kSilenceMax{600};  // of a watch; it is opened again by then
 constexpr std::chrono::milliseconds kReopenPause{200};
-const Json::json_pointer kVersion("/metadata/resourceVersion");
 
-std::string text_at(const Json& object, const Json::json_pointer& path) {
-  return object.contains(path) && object.at(path).is_string() ? object.at(path).get<std::string>()
-                                                              : "";
+std::string metadata_text(const Json& object, std::string_view key) {
+  return std::string(text_of(member_of(object, "metadata"), key));
+}
+std::string version_of(const Json& object) {
+  return metadata_text(object, "resourceVersion");
 }
 
 Result<kube::Request> as_table(Result<kube::Request> request) {
@@ -96,7 +98,7 @@ class Getter {
       CO_TRY(const Json table, co_await kube::api_detail::object<Json>(
                                    access_.client, as_table(get_request(resource_, key_of(name)))));
       CO_TRY(table_.add(table));
-      version_ = text_at(table, kVersion);
+      version_ = version_of(table);
     }
     if (names_.empty()) CO_TRY(co_await list_tables());
     if (table_.empty() && !options_.watch) {
@@ -119,13 +121,12 @@ class Getter {
   // Rows are printed when all pages are there: columns are as wide as the widest cell.
   Task<Result<void>> list_tables() {
     kube::ListOptions page = list_options();
-    static const Json::json_pointer next_page("/metadata/continue");
     for (std::size_t pages = 0; pages < kube::kPagesMax; ++pages) {
       CO_TRY(const Json table, co_await kube::api_detail::object<Json>(
                                    access_.client, as_table(list_request(resource_, page))));
       CO_TRY(table_.add(table));
-      version_ = text_at(table, kVersion);
-      page.continue_token = text_at(table, next_page);
+      version_ = version_of(table);
+      page.continue_token = metadata_text(table, "continue");
       if (page.continue_token.empty()) co_return Result<void>{};
     }
     co_return fail(Errc::kTooLarge, "list {}: over {} pages", resource_.plural, kube::kPagesMax);
@@ -135,12 +136,13 @@ class Getter {
     const kube::DynamicApi api(access_.client, resource_);
     for (const std::string& name : names_) {
       CO_TRY(objects_.emplace_back(), co_await api.get(key_of(name)));
-      version_ = text_at(objects_.back(), kVersion);
+      version_ = version_of(objects_.back());
     }
     if (!names_.empty()) co_return Result<void>{};
     CO_TRY(auto list, co_await api.list_all(list_options()));
     version_ = list.version;
     for (Json& item : list.items) {
+      if (!item.is_object()) continue;
       // Items of a list do not say what they are.
       item["apiVersion"] = resource_.api_version();
       item["kind"] = resource_.kind;
@@ -166,9 +168,8 @@ class Getter {
   }
 
   void print_object(const Json& object) {
-    static const Json::json_pointer name_path("/metadata/name");
     if (options_.output == "name")
-      program_.terminal.out(kind_word(resource_) + "/" + text_at(object, name_path) + "\n");
+      program_.terminal.out(kind_word(resource_) + "/" + metadata_text(object, "name") + "\n");
     else
       program_.terminal.out((options_.watch && options_.output == "yaml" ? "---\n" : "") +
                             object_text(object, options_.output));
@@ -214,8 +215,8 @@ class Getter {
     TRY(const auto frame, kube::parse_frame(text, kube::Encoding::kJson));
     TRY(Json object, decode<Json>(frame.object));
     if (frame.kind == kube::FrameKind::kError)
-      return fail(Errc::kGone, "watch {}: {}", resource_.plural, object.value("message", ""));
-    const bool table = object.value("kind", "") == "Table";
+      return fail(Errc::kGone, "watch {}: {}", resource_.plural, text_of(object, "message"));
+    const bool table = text_of(object, "kind") == "Table";
     remember_version(object, table);
     if (frame.kind == kube::FrameKind::kBookmark || frame.kind == kube::FrameKind::kUnknown)
       return {};
@@ -230,8 +231,9 @@ class Getter {
   }
 
   void remember_version(const Json& object, bool table) {
-    static const Json::json_pointer row_version("/rows/0/object/metadata/resourceVersion");
-    std::string version = table ? text_at(object, row_version) : text_at(object, kVersion);
+    const Json& rows = member_of(object, "rows");
+    const Json& row = table && rows.is_array() && !rows.empty() ? rows.front() : object;
+    std::string version = version_of(table ? member_of(row, "object") : object);
     if (!version.empty()) version_ = std::move(version);
   }
 

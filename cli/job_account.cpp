@@ -3,6 +3,7 @@
 #include <algorithm>
 #include <nlohmann/json.hpp>
 
+#include "base/json_member.hpp"
 #include "cli/text_layout.hpp"
 #include "operator/kube/quantity.hpp"
 
@@ -10,19 +11,25 @@ namespace amdahl::cli {
 namespace {
 
 constexpr std::string_view kProductive = "productive";
+constexpr std::string_view kUnattributed = "unattributed";
 constexpr std::string_view kLoss = "loss";
+constexpr std::int64_t kContainerGpusMax = 1'000'000;  // so that sums stay far from overflow
 
 std::int64_t amount_of(const Json& value) {
-  if (value.is_number_integer()) return std::max<std::int64_t>(0, value.get<std::int64_t>());
-  if (!value.is_string()) return 0;
-  const auto quantity = kube::Quantity::parse(value.get<std::string>());
-  return quantity ? std::max<std::int64_t>(0, quantity->value()) : 0;
+  std::int64_t amount = 0;
+  if (value.is_number_integer()) amount = value.get<std::int64_t>();
+  if (value.is_string())
+    if (const auto quantity = kube::Quantity::parse(value.get_ref<const std::string&>()))
+      amount = quantity->value();
+  return std::clamp<std::int64_t>(amount, 0, kContainerGpusMax);
 }
 
-std::int64_t productive_seconds(const api::GpuSecondsStatus& account) {
+// Held for something else than steps that were kept. What nobody accounts for may have been either.
+std::int64_t wasted_seconds(const api::GpuSecondsStatus& account) {
+  std::int64_t wasted = account.held;
   for (const api::PhaseSeconds& phase : account.phases)
-    if (phase.name == kProductive) return phase.seconds;
-  return 0;
+    if (phase.name == kProductive || phase.name == kUnattributed) wasted -= phase.seconds;
+  return std::max<std::int64_t>(0, wasted);
 }
 
 // "loss", or the first that has it in its name ("train_loss").
@@ -37,7 +44,7 @@ std::string loss_of(const api::ProgressStatus& progress) {
 void add_account(TopRow& row, const api::GpuSecondsStatus& account) {
   row.held_gpu_seconds = account.held;
   row.useful = useful_share(account);
-  row.wasted_gpu_seconds = std::max<std::int64_t>(0, account.held - productive_seconds(account));
+  row.wasted_gpu_seconds = wasted_seconds(account);
   for (const PhaseShare& share : shares_of(account)) {
     if (share.name == kProductive) continue;
     row.worst = share.name;
@@ -50,34 +57,39 @@ std::string or_dash(const std::string& text) {
   return text.empty() ? "-" : text;
 }
 
+// Unknown, as long as the useful share is.
+std::optional<double> wasted_share(const TopRow& row) {
+  if (!row.useful || row.held_gpu_seconds <= 0) return std::nullopt;
+  return static_cast<double>(row.wasted_gpu_seconds) / static_cast<double>(row.held_gpu_seconds);
+}
+
 std::vector<std::string> cells_of(const TopRow& row) {
   return {row.name,
           row.phase,
           fmt::format("{}", row.gpus),
           short_count(static_cast<double>(row.held_gpu_seconds)),
           percent_text(row.useful),
-          percent_text(row.useful ? std::optional(1 - *row.useful) : std::nullopt),
+          percent_text(wasted_share(row)),
           row.worst.empty() ? "-" : fmt::format("{} {}", row.worst, percent_text(row.worst_share)),
           row.step ? fmt::format("{}", *row.step) : "-",
-          row.steps_per_second ? fmt::format("{:.3g}", *row.steps_per_second) : "-",
+          row.silent_seconds
+              ? fmt::format("no step for {}", short_span(std::chrono::seconds{*row.silent_seconds}))
+          : row.steps_per_second ? fmt::format("{:.3g}", *row.steps_per_second)
+                                 : "-",
           or_dash(row.loss)};
 }
 
 }  // namespace
 
 std::int64_t pod_gpus(const api::TrainingJobSpec& spec) {
-  static const Json::json_pointer containers_path("/spec/containers");
-  static const Json::json_pointer limits_path("/resources/limits");
-  const Json& pod = spec.pod_template;
-  if (!pod.contains(containers_path) || !pod.at(containers_path).is_array()) return 0;
   std::int64_t gpus = 0;
-  for (const Json& container : pod.at(containers_path)) {
-    if (!container.is_object() || !container.contains(limits_path)) continue;
-    const Json& limits = container.at(limits_path);
-    if (!limits.is_object()) continue;
-    for (const auto& [name, value] : limits.items())
-      if (name.ends_with("/gpu")) gpus += amount_of(value);
-  }
+  each_at(spec.pod_template, "spec.containers[].resources.limits",
+          [&](const Json& limits, const std::string&) {
+            if (!limits.is_object()) return true;
+            for (const auto& [name, value] : limits.items())
+              if (name.ends_with("/gpu")) gpus += amount_of(value);
+            return true;
+          });
   return gpus;
 }
 
@@ -96,16 +108,14 @@ std::vector<PhaseShare> shares_of(const api::GpuSecondsStatus& account) {
 }
 
 std::optional<double> useful_share(const api::GpuSecondsStatus& account) {
-  if (account.held <= 0) return std::nullopt;
-  if (account.goodput) return account.goodput;
-  return static_cast<double>(productive_seconds(account)) / static_cast<double>(account.held);
+  return account.held > 0 ? account.goodput : std::nullopt;
 }
 
 std::string percent_text(std::optional<double> share) {
   return share ? fmt::format("{:.0f}%", *share * 100) : "-";
 }
 
-TopRow top_row(const TrainingJob& job) {
+TopRow top_row(const TrainingJob& job, WallTime now) {
   const api::TrainingJobStatus& status = job.status;
   const bool finished = is_finished(phase_of(job).phase);
   TopRow row{.ns = job.metadata.ns,
@@ -115,17 +125,22 @@ TopRow top_row(const TrainingJob& job) {
   if (status.gpu_seconds) add_account(row, *status.gpu_seconds);
   if (!status.progress) return row;
   row.step = status.progress->step;
-  if (status.progress->step_seconds.value_or(0) > 0)
+  const bool runs = phase_of(job).phase == api::Phase::kRunning;
+  if (runs && is_silent(*status.progress, now))
+    row.silent_seconds = std::chrono::duration_cast<std::chrono::seconds>(
+                             now - status.progress->last_step_at.value_or(now))
+                             .count();
+  else if (status.progress->step_seconds.value_or(0) > 0)
     row.steps_per_second = 1 / *status.progress->step_seconds;
   row.loss = loss_of(*status.progress);
   return row;
 }
 
-std::vector<TopRow> top_rows(const std::vector<TrainingJob>& jobs) {
+std::vector<TopRow> top_rows(const std::vector<TrainingJob>& jobs, WallTime now) {
   std::vector<TopRow> rows;
   for (const TrainingJob& job : jobs) {
     const api::Phase phase = phase_of(job).phase;
-    TopRow row = top_row(job);
+    TopRow row = top_row(job, now);
     const bool runs = phase == api::Phase::kRunning || phase == api::Phase::kStarting ||
                       phase == api::Phase::kPausing || phase == api::Phase::kRestarting;
     if (runs || row.gpus > 0) rows.push_back(std::move(row));

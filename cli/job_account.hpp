@@ -9,6 +9,7 @@
 #include <string>
 #include <vector>
 
+#include "base/clock.hpp"
 #include "base/fields.hpp"
 #include "cli/training_jobs.hpp"
 
@@ -40,7 +41,8 @@ struct TopRow {
   std::optional<double> worst_share = {};
   std::optional<std::int64_t> step = {};
   std::optional<double> steps_per_second = {};
-  std::string loss = {};  // as the workload wrote it
+  std::optional<std::int64_t> silent_seconds = {};  // since the last step, when that is long
+  std::string loss = {};                            // as the workload wrote it
 };
 template <class V>
 constexpr void fields(V& v, TopRow& row) {
@@ -55,12 +57,13 @@ constexpr void fields(V& v, TopRow& row) {
   v.optional("worstShare", row.worst_share);
   v.optional("step", row.step);
   v.optional("stepsPerSecond", row.steps_per_second);
+  v.optional("silentSeconds", row.silent_seconds);
   v.optional("loss", row.loss);
 }
 
-TopRow top_row(const TrainingJob& job);
+TopRow top_row(const TrainingJob& job, WallTime now);
 // Those that hold GPUs or run, by what they wasted.
-std::vector<TopRow> top_rows(const std::vector<TrainingJob>& jobs);
+std::vector<TopRow> top_rows(const std::vector<TrainingJob>& jobs, WallTime now);
 std::string top_text(const std::vector<TopRow>& rows, bool with_namespace);
 
 }  // namespace amdahl::cli

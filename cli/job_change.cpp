@@ -2,6 +2,7 @@
 
 #include <CLI/CLI.hpp>
 
+#include "cli/field_owners.hpp"
 #include "cli/job_wait.hpp"
 #include "operator/kube/api.hpp"
 
@@ -39,13 +40,13 @@ class Changer {
   Task<Result<void>> ask(const std::string& name) {
     auto job = co_await find_job(access_, name);
     if (!job) co_return handle(job.error());
-    const FirstLook look = first_look(wish_, *job);
+    const FirstLook look = first_look(wish_, *job, program_.called);
     if (!look.said.empty()) say(look.said, look.code);
     if (look.ask) {
       const std::string who = program_.environment.get("USER").value_or("");
       job = co_await kube::Api<TrainingJob>(access_.client)
                 .patch({.ns = access_.ns, .name = name}, patch_of(wish_, who),
-                       {.field_manager = std::string(kManager)});
+                       {.field_manager = std::string(kControlManager)});
       if (!job) co_return handle(job.error());
       if (!options_.wait) say(asked_text(wish_, *job, program_.called), kDone);
     }

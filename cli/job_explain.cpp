@@ -3,6 +3,7 @@
 #include <algorithm>
 
 #include "cli/gang_view.hpp"
+#include "cli/pause_words.hpp"
 #include "cli/text_layout.hpp"
 #include "operator/api/condition.hpp"
 
@@ -10,14 +11,7 @@ namespace amdahl::cli {
 namespace {
 
 using api::Phase;
-
 constexpr std::size_t kPodsNamedMax = 5;
-
-std::string meaning_of(api::CauseClass cause) {
-  for (const api::CauseClassText& row : api::cause_classes())
-    if (row.value == cause) return std::string(row.meaning);
-  return "";
-}
 
 // The newest attempt that ended with a cause that was not our own wish.
 const api::AttemptStatus* last_failure(const api::TrainingJobStatus& status) {
@@ -40,7 +34,7 @@ class Explainer {
   }
 
   Explanation explain() {
-    if (status_.pending && status_.pending->reason == "CheckpointDamaged")
+    if (status_.pending && status_.pending->reason.starts_with("Checkpoint"))
       return waits_for_checkpoint();
     switch (phase_) {
       case Phase::kUnknown:
@@ -63,6 +57,7 @@ class Explainer {
         break;
       case Phase::kSucceeded:
         told_.summary = fmt::format("it is done, after {}", attempts());
+        add_rerun();
         break;
       case Phase::kFailed:
         failed();
@@ -81,9 +76,19 @@ class Explainer {
   std::string command(std::string_view words) const {
     return fmt::format("{} {} -n {}", seen_.called, words, told_.ns);
   }
+  // Each fact once: a condition often repeats the message of the cause.
   void evidence(std::string_view text) {
-    if (!text.empty()) told_.evidence.push_back(one_line(text));
+    std::string line = one_line(text);
+    if (line.empty()) return;
+    for (std::string& told : told_.evidence) {
+      if (told.contains(line)) return;
+      if (!line.contains(told)) continue;
+      told = std::move(line);
+      return;
+    }
+    told_.evidence.push_back(std::move(line));
   }
+  void add_rerun() { told_.next.push_back(command("rerun " + told_.job)); }
 
   void waits() {
     told_.trouble = true;
@@ -105,7 +110,7 @@ class Explainer {
   // Whatever its phase: it asks for nothing, and only people can change that.
   Explanation waits_for_checkpoint() {
     told_.trouble = true;
-    told_.summary = "no sound checkpoint is left to go on from, so it asks for no GPUs";
+    told_.summary = "it cannot use the checkpoints at its checkpoint.uri, so it asks for no GPUs";
     evidence(status_.pending->message);
     told_.next.push_back(command("checkpoint verify " + told_.job));
     told_.next.push_back("to start over: pause it, set another spec.checkpoint.uri, resume it");
@@ -138,7 +143,7 @@ class Explainer {
   }
 
   void starts() {
-    const api::WorkersStatus workers = status_.workers.value_or(api::WorkersStatus{});
+    const auto workers = status_.workers.value_or(api::WorkersStatus{});
     told_.trouble = true;
     told_.summary = fmt::format("all pods have a node; {} of {} ranks have started",
                                 workers.running, workers.desired);
@@ -147,17 +152,35 @@ class Explainer {
   }
 
   void runs() {
-    told_.summary = "it runs; nothing is wrong";
+    told_.trouble = status_.pending.has_value();
+    told_.summary = told_.trouble ? "it runs; this looks wrong" : "it runs; nothing is wrong";
+    if (told_.trouble) add_pending();
+    if (const auto& progress = status_.progress; progress && is_silent(*progress, seen_.now)) {
+      told_.trouble = true;
+      told_.summary = "it runs, and there was " + silence_text(*progress, seen_.now);
+      told_.next.push_back(command("logs " + told_.job));
+    }
     const auto* suspended = api::find_condition(status_.conditions, api::condition::kSuspended);
     if (suspended != nullptr && suspended->reason == api::reason::kPauseRefused) {
       told_.trouble = true;
       told_.summary = "it was asked to pause and runs on";
       evidence(suspended->message);
-      told_.next.push_back(command("resume " + told_.job) + " takes the wish back");
+      told_.next.push_back(command("resume " + told_.job) + " withdraws the pause");
     }
+    add_failed_saves();
     if (const api::AttemptStatus* before = last_failure(status_))
       evidence(fmt::format("attempt {} ended with {}: {}", before->number,
                            cause_text(*before->cause), before->cause->message));
+  }
+
+  void add_failed_saves() {
+    if (!status_.checkpoint || !saves_fail(*status_.checkpoint)) return;
+    if (!told_.trouble) told_.summary = "it runs, but its checkpoints cannot be written";
+    told_.trouble = true;
+    evidence(failed_saves_text(*status_.checkpoint));
+    told_.next.push_back("see that the trainer can write to " +
+                         one_line(seen_.job.spec.checkpoint.uri) +
+                         " (permissions, space, credentials); until then a pause is refused");
   }
 
   void restarts() {
@@ -167,7 +190,7 @@ class Explainer {
   }
 
   void pauses() {
-    told_.summary = phase_ == Phase::kPaused ? "it is paused and holds nothing"
+    told_.summary = phase_ == Phase::kPaused ? "it is paused: all pods are deleted"
                                              : "a pause was asked for and is not done yet";
     if (status_.pause) evidence(pause_text(*status_.pause));
     if (phase_ == Phase::kPaused) told_.next.push_back(command("resume " + told_.job));
@@ -179,10 +202,12 @@ class Explainer {
     told_.summary = fmt::format("it failed for good ({}), after {}", told_.reason, attempts());
     if (condition != nullptr) evidence(condition->message);
     add_cause();
+    add_rerun();
   }
 
   void cancelled() {
     told_.summary = "it was cancelled";
+    add_rerun();
     if (!status_.cancel) return;
     if (!status_.cancel->requested_by.empty())
       told_.summary += " by " + one_line(status_.cancel->requested_by);
@@ -198,9 +223,19 @@ class Explainer {
     told_.cause = cause;
     evidence(cause.message);
     if (!cause.hint.empty()) told_.next.push_back(one_line(cause.hint));
+    add_logs(*attempt);
+  }
+
+  // The log of a rank outlives its pod.
+  void add_logs(const api::AttemptStatus& attempt) {
+    const api::Cause& cause = *attempt.cause;
     const bool there = std::ranges::any_of(
         seen_.pods, [&](const kube::Pod& pod) { return pod.metadata.name == cause.pod; });
-    if (there) told_.next.push_back(command("logs " + cause.pod));
+    if (there)
+      told_.next.push_back(command("logs " + cause.pod));
+    else if (cause.rank)
+      told_.next.push_back(command(
+          fmt::format("logs {} --attempt {} --rank {}", told_.job, attempt.number, *cause.rank)));
   }
 
   const JobSeen& seen_;
@@ -209,68 +244,11 @@ class Explainer {
   Explanation told_;
 };
 
-std::string end_of(const api::Cause& cause) {
-  std::string text;
-  if (!cause.node.empty()) text += ", node " + one_line(cause.node);
-  if (cause.exit_code) text += fmt::format(", exit code {}", *cause.exit_code);
-  if (cause.signal) text += fmt::format(", signal {}", *cause.signal);
-  return text;
-}
-
-std::string_view certainty(api::CauseConfidence confidence) {
-  switch (confidence) {
-    case api::CauseConfidence::kConfirmed:
-      return "confirmed: the platform says so";
-    case api::CauseConfidence::kSupported:
-      return "supported: the evidence fits";
-    case api::CauseConfidence::kUnknown:
-      break;
-  }
-  return "not certain";
-}
-
-std::string_view prospect(api::CauseOutlook outlook) {
-  switch (outlook) {
-    case api::CauseOutlook::kMayRecover:
-      return "another try may get through";
-    case api::CauseOutlook::kCannotRecoverUnchanged:
-      return "the same again will fail the same way";
-    case api::CauseOutlook::kUnknown:
-      break;
-  }
-  return "unknown";
-}
-
-void add_cause_lines(Columns& rows, const Explanation& explanation) {
-  const api::Cause& cause = *explanation.cause;
-  rows.add({"Cause:", cause_text(cause) + end_of(cause)});
-  rows.add({"Means:", meaning_of(cause.cause_class)});
-  if (explanation.attempt > 0) rows.add({"Attempt:", fmt::format("{}", explanation.attempt)});
-  rows.add({"Role:",
-            fmt::format("{}, of the {} domain", enum_name(cause.role), enum_name(cause.domain))});
-  rows.add({"Certainty:", std::string(certainty(cause.confidence))});
-  rows.add({"Outlook:", std::string(prospect(cause.outlook))});
-}
-
 }  // namespace
 
-std::string pause_text(const api::PauseStatus& pause) {
-  const std::string why = pause.message.empty() ? "" : ": " + one_line(pause.message);
-  const std::string from = pause.step ? fmt::format(" at step {}", *pause.step) : "";
-  switch (pause.outcome) {
-    case api::PauseOutcome::kUnknown:
-      return "open" + why;
-    case api::PauseOutcome::kCommitted:
-      return "committed" + from + why;
-    case api::PauseOutcome::kStepsLost:
-      return fmt::format("not committed, {} steps have to be done again{}",
-                         pause.lost_steps.value_or(0), why);
-    case api::PauseOutcome::kNothingToSave:
-      return "there was nothing to save" + why;
-    case api::PauseOutcome::kRefused:
-      return "refused, the job runs on" + why;
-  }
-  return "";
+std::string silence_text(const api::ProgressStatus& progress, WallTime now) {
+  const WallTime last = progress.last_step_at.value_or(now);
+  return "no step for " + short_span(std::chrono::duration_cast<std::chrono::seconds>(now - last));
 }
 
 std::string cause_text(const api::Cause& cause) {
@@ -282,19 +260,6 @@ std::string cause_text(const api::Cause& cause) {
 
 Explanation explain(const JobSeen& seen) {
   return Explainer(seen).explain();
-}
-
-std::string explanation_text(const Explanation& explanation) {
-  Columns rows;
-  rows.add({"Job:", fmt::format("{}/{}", explanation.ns, explanation.job)});
-  rows.add({"Phase:", explanation.reason.empty()
-                          ? explanation.phase
-                          : fmt::format("{} ({})", explanation.phase, explanation.reason)});
-  rows.add({"Summary:", explanation.summary});
-  if (explanation.cause) add_cause_lines(rows, explanation);
-  for (const std::string& line : explanation.evidence) rows.add({"Evidence:", line});
-  for (const std::string& line : explanation.next) rows.add({"Next:", line});
-  return rows.text();
 }
 
 }  // namespace amdahl::cli

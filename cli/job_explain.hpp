@@ -43,8 +43,8 @@ Explanation explain(const JobSeen& seen);
 // Several lines, for people.
 std::string explanation_text(const Explanation& explanation);
 
-// "paused: step 1200 is safe", "not paused: ..."; what status.pause records.
-std::string pause_text(const api::PauseStatus& pause);
+// "no step for 6m": of a workload that is silent.
+std::string silence_text(const api::ProgressStatus& progress, WallTime now);
 // "UserException on rank 1 (pod llama-1-1)"
 std::string cause_text(const api::Cause& cause);
 

@@ -5,21 +5,19 @@
 #include "cli/gang_view.hpp"
 #include "cli/job_account.hpp"
 #include "cli/job_explain.hpp"
+#include "cli/job_sections.hpp"
+#include "cli/pause_words.hpp"
 #include "cli/text_layout.hpp"
 #include "operator/api/condition.hpp"
 
 namespace amdahl::cli {
 namespace {
 
-std::string ago(const JobSeen& seen, const std::optional<WallTime>& then) {
-  if (!then) return "?";
-  return short_span(std::chrono::duration_cast<std::chrono::seconds>(seen.now - *then));
-}
-
 std::string phase_text(const JobSeen& seen) {
   const api::Summary summary = phase_of(seen.job);
   std::string text(enum_name(summary.phase));
-  if (!summary.reason.empty()) text += fmt::format(" ({})", one_line(summary.reason));
+  if (!summary.reason.empty() && summary.reason != text)
+    text += fmt::format(" ({})", one_line(summary.reason));
   if (seen.job.metadata.deleted) text += ", being deleted";
   return text;
 }
@@ -52,7 +50,8 @@ std::string checkpoint_text(const JobSeen& seen) {
   const auto& status = seen.job.status.checkpoint;
   if (seen.job.spec.checkpoint.uri.empty()) return "none: spec.checkpoint.uri is not set";
   if (!status || !status->last_committed)
-    return "none committed yet, to " + one_line(seen.job.spec.checkpoint.uri);
+    return "none committed yet, to " + one_line(seen.job.spec.checkpoint.uri) +
+           (status && status->failed_saves > 0 ? "; " + failed_saves_text(*status) : "");
   const api::CommittedCheckpoint& last = *status->last_committed;
   std::string text = fmt::format("step {}", last.step);
   if (last.committed_at) text += fmt::format(", committed {} ago", ago(seen, last.committed_at));
@@ -62,7 +61,7 @@ std::string checkpoint_text(const JobSeen& seen) {
   if (status->predicted_pause_seconds)
     text += fmt::format(", a pause takes {:.2g} s", *status->predicted_pause_seconds);
   if (status->interval_seconds) text += fmt::format(", every {} s", *status->interval_seconds);
-  if (status->failed_saves > 0) text += fmt::format(", {} saves failed", status->failed_saves);
+  if (status->failed_saves > 0) text += "; " + failed_saves_text(*status);
   return text;
 }
 
@@ -79,110 +78,42 @@ std::string workers_text(const api::WorkersStatus& workers) {
                      workers.desired, workers.running, workers.bound, workers.created);
 }
 
-void add_trouble(Columns& rows, const JobSeen& seen) {
-  const Explanation why = explain(seen);
-  if (!why.trouble) return;
-  rows.add({"Why:", why.summary});
-  if (why.cause) rows.add({"Cause:", cause_text(*why.cause)});
-  for (const std::string& line : why.evidence) rows.add({"", line});
-  for (const std::string& line : why.next) rows.add({"Next:", line});
+// A pause whose message was told already is told without it.
+std::string pause_once(const api::PauseStatus& pause, Told& told) {
+  api::PauseStatus shown = pause;
+  shown.message = told.once(pause.message);
+  return pause_text(shown);
 }
 
-void add_measured(Columns& rows, const JobSeen& seen) {
+void add_trouble(Columns& rows, const JobSeen& seen, Told& told) {
+  const Explanation why = explain(seen);
+  if (why.trouble) {
+    rows.add({"Why:", told.once(why.summary)});
+    if (why.cause) rows.add({"Cause:", cause_text(*why.cause)});
+    for (const std::string& line : why.evidence)
+      if (std::string fresh = told.once(line); !fresh.empty()) rows.add({"", std::move(fresh)});
+  }
+  for (const std::string& line : why.next)
+    if (std::string fresh = told.once(line); !fresh.empty()) rows.add({"Next:", std::move(fresh)});
+}
+
+void add_measured(Columns& rows, const JobSeen& seen, Told& told) {
   const api::TrainingJobStatus& status = seen.job.status;
   if (status.workers) rows.add({"Workers:", workers_text(*status.workers)});
   if (status.progress) {
-    if (std::string text = progress_text(*status.progress); !text.empty())
+    if (std::string text = progress_text(seen); !text.empty())
       rows.add({"Progress:", std::move(text)});
     if (std::string text = metrics_text(*status.progress); !text.empty())
       rows.add({"Metrics:", std::move(text)});
   }
   rows.add({"Checkpoint:", checkpoint_text(seen)});
-  if (status.pause) rows.add({"Pause:", pause_text(*status.pause)});
-  if (status.cancel)
-    rows.add(
-        {"Cancel:",
-         fmt::format("asked for {} ago by {}", ago(seen, status.cancel->requested_at),
-                     status.cancel->requested_by.empty() ? "somebody"
-                                                         : one_line(status.cancel->requested_by))});
-  rows.add({"Budgets:", budgets_text(seen)});
-}
-
-std::string conditions_section(const JobSeen& seen) {
-  if (seen.job.status.conditions.empty()) return "";
-  Columns rows("  ");
-  rows.add({"TYPE", "STATUS", "AGE", "REASON", "MESSAGE"});
-  for (const api::Condition& one : seen.job.status.conditions)
-    rows.add({one_line(one.type), std::string(enum_name(one.status)), ago(seen, one.changed),
-              one_line(one.reason), one_line(one.message)});
-  return "Conditions:\n" + rows.text();
-}
-
-std::string steps_text(const api::AttemptStatus& attempt) {
-  if (!attempt.last_step) return "";
-  std::string text = attempt.first_step
-                         ? fmt::format("{}..{}", *attempt.first_step, *attempt.last_step)
-                         : fmt::format("..{}", *attempt.last_step);
-  if (attempt.lost_steps.value_or(0) > 0) text += fmt::format(", {} lost", *attempt.lost_steps);
-  return text;
-}
-
-std::string lasted_text(const JobSeen& seen, const api::AttemptStatus& attempt) {
-  if (!attempt.started_at) return "";
-  const WallTime end = attempt.ended_at.value_or(seen.now);
-  return short_span(std::chrono::duration_cast<std::chrono::seconds>(end - *attempt.started_at));
-}
-
-std::string attempts_section(const JobSeen& seen) {
-  if (seen.job.status.attempts.empty()) return "";
-  Columns rows("  ");
-  rows.add({"NUMBER", "OUTCOME", "LASTED", "FROM", "STEPS", "GPU-SECONDS", "CAUSE"});
-  for (const api::AttemptStatus& one : seen.job.status.attempts)
-    rows.add({fmt::format("{}", one.number),
-              one.outcome == api::AttemptOutcome::kUnknown ? "goes on"
-                                                           : std::string(enum_name(one.outcome)),
-              lasted_text(seen, one),
-              one.resumed_from_step ? fmt::format("{}", *one.resumed_from_step) : "",
-              steps_text(one), fmt::format("{}", one.held_gpu_seconds),
-              one.cause ? cause_text(*one.cause) : ""});
-  return "Attempts:\n" + rows.text();
-}
-
-std::string gpu_section(const JobSeen& seen) {
-  const auto& account = seen.job.status.gpu_seconds;
-  if (!account) return "";
-  Columns rows("  ");
-  for (const PhaseShare& share : shares_of(*account))
-    rows.add({share.name, fmt::format("{}", share.seconds), percent_text(share.share)});
-  return fmt::format("GPU-seconds: {} held, {} useful\n{}", account->held,
-                     percent_text(useful_share(*account)), rows.text());
-}
-
-WallTime time_of(const kube::Event& event) {
-  if (event.series && event.series->last_observed) return *event.series->last_observed;
-  return event.time.value_or(event.metadata.created.value_or(WallTime{}));
-}
-
-std::vector<const kube::Event*> newest_events(const JobSeen& seen, std::size_t count_max) {
-  std::vector<const kube::Event*> events;
-  events.reserve(seen.events.size());
-  for (const kube::Event& event : seen.events) events.push_back(&event);
-  std::ranges::sort(events, [](const kube::Event* a, const kube::Event* b) {
-    return std::pair(time_of(*a), a->metadata.name) < std::pair(time_of(*b), b->metadata.name);
-  });
-  if (events.size() > count_max)
-    events.erase(events.begin(), events.end() - static_cast<std::ptrdiff_t>(count_max));
-  return events;
-}
-
-std::string events_section(const JobSeen& seen, std::size_t count_max) {
-  Columns rows("  ");
-  for (const kube::Event* event : newest_events(seen, count_max)) {
-    const std::int32_t count = event->series ? event->series->count : 1;
-    rows.add({ago(seen, time_of(*event)) + (count > 1 ? fmt::format(" (x{})", count) : ""),
-              one_line(event->type), one_line(event->reason), one_line(event->note)});
+  if (status.pause) rows.add({"Pause:", pause_once(*status.pause, told)});
+  if (status.cancel) {
+    const std::string by = one_line(status.cancel->requested_by);
+    rows.add({"Cancel:", fmt::format("requested {} ago{}", ago(seen, status.cancel->requested_at),
+                                     by.empty() ? "" : " by " + by)});
   }
-  return rows.empty() ? "" : "Events:\n" + rows.text();
+  rows.add({"Budgets:", budgets_text(seen)});
 }
 
 std::string indent(const std::string& text) {
@@ -199,20 +130,27 @@ std::string headline(const JobSeen& seen) {
   std::string text =
       fmt::format("{}/{}: {}", seen.job.metadata.ns, seen.job.metadata.name, phase_text(seen));
   if (const auto& progress = seen.job.status.progress)
-    for (const std::string& more : {progress_text(*progress), metrics_text(*progress)})
+    for (const std::string& more : {progress_text(seen), metrics_text(*progress)})
       if (!more.empty()) text += "; " + more;
   return text;
 }
 
 }  // namespace
 
-std::string progress_text(const api::ProgressStatus& progress) {
+std::string progress_text(const JobSeen& seen) {
+  if (!seen.job.status.progress) return "";
+  const api::ProgressStatus& progress = *seen.job.status.progress;
+  if (!progress.step && progress.source == api::StepSource::kUnknown)
+    return "unknown: no step was understood in the log so far; call job.step() in the script";
   if (!progress.step) return "";
+  const api::Phase phase = phase_of(seen.job).phase;
+  const bool runs = phase == api::Phase::kRunning || phase == api::Phase::kPausing;
   std::string text = fmt::format("step {}", *progress.step);
   if (progress.total_steps) text += fmt::format(" of {}", *progress.total_steps);
   if (progress.percent) text += fmt::format(" ({}%)", *progress.percent);
-  if (progress.step_seconds) text += fmt::format(", {:.3g} s a step", *progress.step_seconds);
-  if (progress.eta_seconds)
+  if (runs && is_silent(progress, seen.now)) return text + ", " + silence_text(progress, seen.now);
+  if (progress.step_seconds) text += fmt::format(", {:.3g} s per step", *progress.step_seconds);
+  if (runs && progress.eta_seconds)
     text += fmt::format(", about {} left", short_span(std::chrono::seconds{*progress.eta_seconds}));
   return text;
 }
@@ -233,19 +171,23 @@ std::string describe_text(const JobSeen& seen) {
   rows.add({"Asked to:", wish_text(seen.job.spec)});
   rows.add({"Age:", ago(seen, seen.job.metadata.created)});
   rows.add({"Gang:", shape_text(seen.job.spec)});
-  add_trouble(rows, seen);
-  add_measured(rows, seen);
+  Told told;
+  add_trouble(rows, seen, told);
+  add_measured(rows, seen, told);
   const std::string tree = gang_tree(seen);
-  return rows.text() + gpu_section(seen) + conditions_section(seen) + attempts_section(seen) +
-         (tree.empty() ? "" : "Pods:\n" + indent(tree)) + events_section(seen, kEventLinesMax);
+  std::string text = rows.text() + gpu_section(seen);
+  text += conditions_section(seen, told) + attempts_section(seen);
+  if (!tree.empty()) text += "Pods:\n" + indent(tree);
+  return text + events_section(seen, kEventLinesMax, told);
 }
 
 std::string live_view(const JobSeen& seen) {
   Columns rows;
-  add_trouble(rows, seen);
-  if (seen.job.status.pause) rows.add({"Pause:", pause_text(*seen.job.status.pause)});
+  Told told;
+  add_trouble(rows, seen, told);
+  if (seen.job.status.pause) rows.add({"Pause:", pause_once(*seen.job.status.pause, told)});
   return headline(seen) + "\n" + rows.text() + gang_tree(seen) +
-         events_section(seen, kLiveEventLinesMax);
+         events_section(seen, kLiveEventLinesMax, told);
 }
 
 std::vector<Fact> facts_of(const JobSeen& seen) {

@@ -21,8 +21,9 @@ std::string describe_text(const JobSeen& seen);
 // What matters while it runs: phase, progress, trouble, the gang, the newest events.
 std::string live_view(const JobSeen& seen);
 
-// "step 1200 of 5000 (24%), 0.52 s a step, about 33m left"; empty when nothing was reported.
-std::string progress_text(const api::ProgressStatus& progress);
+// "step 1200 of 5000 (24%), 0.52 s per step, about 33m left", or "..., no step for 6m"; empty when
+// nothing was reported.
+std::string progress_text(const JobSeen& seen);
 // "loss 2.31, lr 0.0001"
 std::string metrics_text(const api::ProgressStatus& progress);
 

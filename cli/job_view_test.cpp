@@ -60,7 +60,7 @@ Asked to:     run
 Age:          1h
 Gang:         Torchrun, 2 pods, 16 GPUs, queue default
 Workers:      1 of 2 ready, 2 running, 2 with a node, 2 created
-Progress:     step 1200 of 5000 (24%), 0.52 s a step, about 33m left
+Progress:     step 1200 of 5000 (24%), 0.52 s per step, about 33m left
 Metrics:      loss 2.31, lr 1e-4
 Checkpoint:   step 1100, committed 3m ago, verified 3m ago, stall 0.25 s, a pause takes 4.5 s
 Budgets:      failures 1 of 3, disruptions 0 of 50, pauses 2
@@ -100,9 +100,19 @@ Evidence:    trying again is pointless
 Evidence:    KeyError: 'labels'
 Next:        Fix train.py.
 Next:        amdahl logs llama-2-1 -n research
+Next:        amdahl rerun llama -n research
 )");
-  const Explanation gone = explain(seen(failed_job()));
-  CHECK(gone.next == std::vector<std::string>{"Fix train.py."});
+}
+
+TEST_CASE("The log of a rank whose pod is gone is offered by its attempt and rank", "[D9][D10]") {
+  TrainingJob job = failed_job();
+  const Explanation gone = explain(seen(job));
+  CHECK(gone.next == std::vector<std::string>{"Fix train.py.",
+                                              "amdahl logs llama --attempt 2 --rank 1 -n research",
+                                              "amdahl rerun llama -n research"});
+  job.status.attempts.back().cause->rank.reset();  // nobody knows whose log would tell
+  CHECK(explain(seen(job)).next ==
+        std::vector<std::string>{"Fix train.py.", "amdahl rerun llama -n research"});
 }
 
 TEST_CASE("describe says how often is saved, and that a checkpoint is damaged") {
@@ -112,7 +122,30 @@ TEST_CASE("describe says how often is saved, and that a checkpoint is damaged") 
               "failedSaves": 2}})",
       R"({"checkpoint": {"uri": "gs://bucket/llama"}})");
   CHECK_THAT(describe_text(seen(job)),
-             Contains("Checkpoint:   step 62, damaged, every 416 s, 2 saves failed"));
+             Contains("Checkpoint:   step 62, damaged, every 416 s; 2 saves failed"));
+}
+
+TEST_CASE("describe and diagnose say that saves fail, and why, until one is committed", "[D2]") {
+  const std::string failed =
+      R"("failedSaves": 2, "lastFailedSave": {"message": "No space left on device",
+         "at": "2026-01-02T03:04:05Z"})";
+  const auto job = [&](const std::string& more) {
+    return test_job(R"({"conditions": [)" + test_condition("Running", "True", "AllRanksStarted") +
+                        R"(], "checkpoint": {)" + failed + more + "}}",
+                    R"({"checkpoint": {"uri": "file:///data"}})");
+  };
+  const TrainingJob never = job("");
+  const std::string why = "2 saves failed, the last because: No space left on device";
+  CHECK_THAT(describe_text(seen(never)), Contains("none committed yet, to file:///data; " + why));
+  CHECK(explain(seen(never)).trouble);
+  CHECK(explain(seen(never)).summary == "it runs, but its checkpoints cannot be written");
+  CHECK(explain(seen(never)).evidence == std::vector<std::string>{why});
+  const auto committed = [](const std::string& second) {
+    return R"(, "lastCommitted": {"step": 7, "committedAt": "2026-01-02T03:04:)" + second +
+           R"(Z"})";
+  };
+  CHECK(explain(seen(job(committed("04")))).trouble);
+  CHECK_FALSE(explain(seen(job(committed("06")))).trouble);
 }
 
 TEST_CASE("Every phase has a summary, and trouble is marked") {
@@ -134,7 +167,7 @@ TEST_CASE("Every phase has a summary, and trouble is marked") {
        "{}", true, "nothing of the gang exists yet", "PodsRefused: forbidden by quota"},
       {test_condition("Running", "False", "Restarting"),
        R"("pending": {"reason": "CheckpointDamaged", "message": "no sound checkpoint: 62 is bad"})",
-       "{}", true, "no sound checkpoint is left to go on from, so it asks for no GPUs",
+       "{}", true, "it cannot use the checkpoints at its checkpoint.uri, so it asks for no GPUs",
        "no sound checkpoint: 62 is bad"},
       {test_condition("Admitted", "True", "Bound"),
        R"("workers": {"desired": 2, "created": 2, "bound": 2, "running": 1, "ready": 1})", "{}",
@@ -149,10 +182,10 @@ TEST_CASE("Every phase has a summary, and trouble is marked") {
        "an attempt has ended, and the next one begins soon", "KeyError: 'labels'"},
       {test_condition("Suspended", "False", "Pausing"),
        R"("pause": {"message": "waiting for a checkpoint"})", "{}", false,
-       "a pause was asked for and is not done yet", "open: waiting for a checkpoint"},
+       "a pause was asked for and is not done yet", "not done yet: waiting for a checkpoint"},
       {test_condition("Suspended", "True", "Paused"),
        R"("pause": {"outcome": "Committed", "step": 7})", "{}", false,
-       "it is paused and holds nothing", "committed at step 7"},
+       "it is paused: all pods are deleted", "checkpoint at step 7 is committed"},
       {test_condition("Succeeded", "True", "Completed"), R"("attempt": 1)", "{}", false,
        "it is done, after 1 attempt", ""},
       {test_condition("Cancelled", "True", "CancelRequested"),
@@ -172,6 +205,25 @@ TEST_CASE("Every phase has a summary, and trouble is marked") {
     CHECK_THAT(describe_text(seen(job)), Contains("Phase:        " + told.phase));
     CHECK_THAT(live_view(seen(job)), Contains("research/llama: " + told.phase));
   }
+}
+
+TEST_CASE("A silent job shows how long, and no speed", "[D11]") {
+  TrainingJob job = running_job();
+  job.status.progress->last_step_at = kTestNow - std::chrono::minutes{6};
+  CHECK(progress_text(seen(job)) == "step 1200 of 5000 (24%), no step for 6m");
+  const Explanation told = explain(seen(job));
+  CHECK(told.trouble);
+  CHECK(told.summary == "it runs, and there was no step for 6m");
+  CHECK_THAT(top_text(top_rows({job}, kTestNow), false),
+             Contains("  1200   no step for 6m   2.31"));
+  job.status.progress->last_step_at = kTestNow - std::chrono::seconds{30};
+  CHECK_THAT(progress_text(seen(job)), Contains("0.52 s per step, about 33m left"));
+  // Steps that are known to be slow get more time.
+  job.status.progress->step_seconds = 120;
+  job.status.progress->last_step_at = kTestNow - std::chrono::minutes{6};
+  CHECK_THAT(progress_text(seen(job)), Contains("120 s per step"));
+  job.status.conditions = failed_job().status.conditions;
+  CHECK_FALSE(progress_text(seen(job)).contains("left"));
 }
 
 TEST_CASE("A pod's state says why it does not run and how it ended") {
@@ -226,38 +278,6 @@ TEST_CASE("Only what changed is told again") {
       R"({"metadata": {"name": "e", "uid": "e"}, "type": "Warning", "reason": "RankFailed",
           "note": "rank 0\nfailed"})"));
   CHECK(lines.take(facts_of(now)) == "event: Warning RankFailed: rank 0 failed\n");
-}
-
-TEST_CASE("Events are told oldest first, with how often") {
-  JobSeen now = seen(test_job());
-  for (const std::string time : {"2023-11-14T22:13:10.000000Z", "2023-11-14T22:12:20.000000Z"})
-    now.events.push_back(from_json<kube::Event>(R"({"metadata": {"name": "e)" + time +
-                                                R"("}, "type": "Normal", "reason": "Queued",
-            "note": "n", "eventTime": ")" + time +
-                                                R"("})"));
-  now.events.back().series = kube::EventSeries{.count = 3, .last_observed = now.events.back().time};
-  CHECK_THAT(describe_text(now), Catch::EndsWith("Events:\n  60s (x3)   Normal   Queued   n\n"
-                                                 "  10s        Normal   Queued   n\n"));
-}
-
-TEST_CASE("top ranks by what was wasted, and leaves out what holds nothing") {
-  TrainingJob small =
-      test_job(R"({"conditions": [)" + test_condition("Running", "True", "AllRanksStarted") + "]}");
-  small.metadata.name = "small";
-  const auto rows = top_rows({small, failed_job(), running_job()});
-  REQUIRE(rows.size() == 2);
-  CHECK(rows[0].name == "llama");
-  CHECK(rows[0].gpus == 16);
-  CHECK(rows[0].wasted_gpu_seconds == 2500);
-  CHECK(top_text(rows, false) ==
-        "NAME    PHASE     GPUS   GPU-SECONDS   USEFUL   WASTED   MOSTLY          STEP   STEPS/S   "
-        "LOSS\n"
-        "llama   Running   16     10.0k         75%      25%      lost_work 20%   1200   1.92      "
-        "2.31\n"
-        "small   Running   0      0             -        -        -               -      -         "
-        "-\n");
-  CHECK_THAT(top_text(rows, true),
-             Catch::StartsWith("NAMESPACE   NAME ") && Contains("\nresearch    llama   Running "));
 }
 
 }  // namespace

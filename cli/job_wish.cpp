@@ -3,6 +3,7 @@
 #include <nlohmann/json.hpp>
 
 #include "cli/job_explain.hpp"
+#include "cli/pause_words.hpp"
 #include "operator/api/condition.hpp"
 #include "operator/api/names.hpp"
 
@@ -18,7 +19,7 @@ std::string ended(const TrainingJob& job) {
 std::string paused(const TrainingJob& job) {
   const auto& pause = job.status.pause;
   return pause && pause->outcome != api::PauseOutcome::kUnknown ? pause_text(*pause)
-                                                                : "nothing of it had run";
+                                                                : "no pod of it had started";
 }
 
 std::string resumed(const TrainingJob& job) {
@@ -93,12 +94,13 @@ WishVerdict judge_cancel(const TrainingJob& job) {
 
 }  // namespace
 
-FirstLook first_look(Wish wish, const TrainingJob& job) {
+FirstLook first_look(Wish wish, const TrainingJob& job, const std::string& called) {
   const Phase phase = phase_of(job).phase;
   if (is_finished(phase)) {
     if (wish == Wish::kCancel) return done(ended(job) + " already", kDone);
-    return done(fmt::format("{}: there is nothing to {}", ended(job),
-                            wish == Wish::kPause ? "pause" : "resume"),
+    return done(fmt::format("{}: there is nothing to {}; '{} rerun {} -n {}' runs it again",
+                            ended(job), wish == Wish::kPause ? "pause" : "resume", called,
+                            job.metadata.name, job.metadata.ns),
                 kFailed);
   }
   if (job.spec.cancel) {

@@ -20,7 +20,7 @@ struct FirstLook {
   std::string said = {};  // why not
   int code = kDone;
 };
-FirstLook first_look(Wish wish, const TrainingJob& job);
+FirstLook first_look(Wish wish, const TrainingJob& job, const std::string& called);
 
 // The merge patch; `who` may be empty.
 Json patch_of(Wish wish, const std::string& who);

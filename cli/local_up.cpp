@@ -5,6 +5,7 @@
 
 #include "cli/local_options.hpp"
 #include "cli/local_server.hpp"
+#include "cli/text_layout.hpp"
 #include "cli/verbs.hpp"
 #include "local/cluster/kubeconfig_file.hpp"
 #include "local/cluster/server_process.hpp"
@@ -72,20 +73,12 @@ Result<void> merge(const local::DataFolder& folder, const std::string& path) {
   return local::write_settings(folder, settings);
 }
 
-std::string quoted(const std::string& word) {
-  const bool plain = word.find_first_of(" \t'\"\\$&;|<>()*?[]#~`!") == std::string::npos;
-  if (plain) return word;
-  std::string text = "'";
-  for (const char c : word) text += c == '\'' ? std::string("'\\''") : std::string(1, c);
-  return text + "'";
-}
-
 std::string how_to_use(const local::DataFolder& folder, const UpOptions& options) {
   if (options.kubeconfig.empty())
     return fmt::format("\nTo use it:\n  export KUBECONFIG={}\n  kubectl get nodes\n",
-                       quoted(folder.file("kubeconfig")));
+                       shell_word(folder.file("kubeconfig")));
   return fmt::format("\nTo use it:\n  kubectl --kubeconfig {} --context {} get nodes\n",
-                     quoted(options.kubeconfig), local::kContextName);
+                     shell_word(options.kubeconfig), local::kContextName);
 }
 
 Result<int> already_running(Program& program, const local::DataFolder& folder,

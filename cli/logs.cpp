@@ -50,7 +50,7 @@ void add_logs(CLI::App& app, Program& program, Action& action) {
       "logs", "Show what a rank of a training job, or any container, has written.");
   const auto options = std::make_shared<LogsVerb>();
   kube::LogOptions& log = options->ranks.log;
-  verb->add_option("what", options->what, "name of a TrainingJob or of a pod")
+  verb->add_option("name", options->what, "name of a TrainingJob or of a pod")
       ->type_name("JOB|POD")
       ->required();
   verb->add_option("-r,--rank", options->ranks.rank, "which node of the gang (default 0)")
@@ -71,12 +71,20 @@ void add_logs(CLI::App& app, Program& program, Action& action) {
   verb->add_option("--since", log.since_seconds, "only the last seconds")
       ->type_name("S")
       ->check(CLI::PositiveNumber.description(""));
+  verb->add_option("--from", options->ranks.from,
+                   "where the job's checkpoints are, if not at spec.checkpoint.uri")
+      ->type_name("ADDRESS");
   add_access_options(*verb, options->access);
   verb->footer(
       "A pod of that name wins; tj/NAME or job/NAME is the TrainingJob, pod/NAME the pod. Of a\n"
       "TrainingJob the trainer container is shown. --follow waits for a rank that has not "
       "started,\n"
-      "and ends with its attempt.\n" +
+      "and ends with its attempt. When a pod is gone, the last 64 KiB of its log are read from "
+      "the\n"
+      "folder .amdahl-logs beside the job's checkpoints, which has the last three attempts of "
+      "every\n"
+      "rank; --from is the address of the checkpoints for this machine, as "
+      "/mnt/volume/llama-ft.\n" +
       access_help() +
       "\nExamples:\n  amdahl logs llama-ft -f --tail 20\n  amdahl logs llama-ft --rank 3 --attempt "
       "1\n"

@@ -2,6 +2,7 @@
 
 #include <nlohmann/json.hpp>
 
+#include "base/json_member.hpp"
 #include "operator/kube/environment.hpp"
 #include "operator/kube/yaml_bounded.hpp"
 
@@ -37,26 +38,20 @@ std::vector<Piece> split_documents(std::string_view text) {
   return pieces;
 }
 
-std::string text_in(const Json& object, const char* name) {
-  const auto found = object.find(name);
-  return found == object.end() || !found->is_string() ? "" : found->get<std::string>();
-}
-
 Result<Manifest> manifest_of(Json object, const std::string& place, Names names) {
   if (!object.is_object()) return fail(Errc::kInvalid, "{}: not an object", place);
-  Manifest manifest{.kind = text_in(object, "kind"), .place = place};
-  const std::string api_version = text_in(object, "apiVersion");
+  Manifest manifest{.kind = std::string(text_of(object, "kind")), .place = place};
+  const std::string_view api_version = text_of(object, "apiVersion");
   if (api_version.empty() || manifest.kind.empty())
     return fail(Errc::kInvalid, "{}: {} is missing", place,
                 manifest.kind.empty() ? "kind" : "apiVersion");
   const std::size_t slash = api_version.find('/');
-  manifest.version = slash == std::string::npos ? api_version : api_version.substr(slash + 1);
-  if (slash != std::string::npos) manifest.group = api_version.substr(0, slash);
-  const auto metadata = object.find("metadata");
-  if (metadata != object.end() && metadata->is_object())
-    manifest.key = {.ns = text_in(*metadata, "namespace"), .name = text_in(*metadata, "name")};
-  const bool made = names == Names::kMayBeMade && metadata != object.end() &&
-                    metadata->is_object() && !text_in(*metadata, "generateName").empty();
+  manifest.version = slash == std::string_view::npos ? api_version : api_version.substr(slash + 1);
+  if (slash != std::string_view::npos) manifest.group = api_version.substr(0, slash);
+  const Json& metadata = member_of(object, "metadata");
+  manifest.key = {.ns = std::string(text_of(metadata, "namespace")),
+                  .name = std::string(text_of(metadata, "name"))};
+  const bool made = names == Names::kMayBeMade && !text_of(metadata, "generateName").empty();
   if (manifest.key.name.empty() && !made)
     return fail(Errc::kInvalid, "{}: {} has no metadata.name", place, manifest.kind);
   manifest.object = std::move(object);
@@ -67,8 +62,8 @@ Result<void> add_object(Json object, const std::string& place, Names names,
                         std::vector<Manifest>& into) {
   if (into.size() >= kManifestsMax)
     return fail(Errc::kTooLarge, "{}: more than {} objects", place, kManifestsMax);
-  const bool list = object.is_object() && text_in(object, "kind").ends_with("List") &&
-                    object.contains("items") && object["items"].is_array();
+  const bool list =
+      text_of(object, "kind").ends_with("List") && member_of(object, "items").is_array();
   if (!list) {
     TRY(into.emplace_back(), manifest_of(std::move(object), place, names));
     return {};
@@ -104,7 +99,7 @@ Result<std::vector<Manifest>> read_manifests(const Program& program,
     TRY(const std::string text, standard ? program.terminal.input(kManifestBytesMax)
                                          : kube::read_file(file, kManifestBytesMax));
     TRY(auto some, parse_manifests(text, standard ? "standard input" : file, names));
-    for (Manifest& one : some) all.push_back(std::move(one));
+    for (Manifest& one : some) all.emplace_back(std::move(one)).file = file;
   }
   return all;
 }

@@ -27,6 +27,7 @@ struct Manifest {
   std::string kind = {};
   kube::ObjectKey key = {};
   std::string place = {};  // "job.yaml, document 2", for messages
+  std::string file = {};   // as it was given to read_manifests; "-" is standard input
 };
 
 // Whether an object may leave its name to the server (metadata.generateName).

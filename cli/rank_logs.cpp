@@ -2,11 +2,12 @@
 
 #include <algorithm>
 #include <boost/asio/this_coro.hpp>
-#include <nlohmann/json.hpp>
+#include <utility>
 
 #include "base/task_group.hpp"
 #include "cli/gang_view.hpp"
 #include "cli/log_lines.hpp"
+#include "cli/stored_logs.hpp"
 #include "cli/training_jobs.hpp"
 #include "operator/api/names.hpp"
 #include "operator/kube/api.hpp"
@@ -18,24 +19,13 @@ constexpr std::size_t kChunkBytes = std::size_t{32} << 10;
 constexpr std::chrono::milliseconds kLookAgain{500};
 constexpr std::chrono::hours kStartMax{24};  // a gang may queue for long
 
-// The container that is meant: the trainer, or the only one of the template.
-std::string trainer_of(const TrainingJob& job) {
-  static const Json::json_pointer containers_path("/spec/containers");
-  const Json& pod = job.spec.pod_template;
-  if (!pod.contains(containers_path) || !pod.at(containers_path).is_array()) return "";
-  std::string only;
-  for (const Json& container : pod.at(containers_path)) {
-    const std::string name = container.is_object() ? container.value("name", "") : "";
-    if (name == api::kTrainerContainer) return name;
-    only = name;
-  }
-  return pod.at(containers_path).size() == 1 ? only : "";
-}
-
 class RankLogs {
  public:
   RankLogs(Program& program, Access access, RankLogOptions options)
-      : program_(program), access_(std::move(access)), options_(std::move(options)) {}
+      : program_(program),
+        access_(std::move(access)),
+        options_(std::move(options)),
+        stored_(program, options_.from) {}
 
   Task<Result<int>> run() {
     CO_TRY(job_, co_await find_job(access_, options_.job));
@@ -50,6 +40,12 @@ class RankLogs {
                            return one.pod->spec.node.empty();
                          });
       if (!ranks.empty() && !early) break;
+      if (ranks.empty() && may_be_kept()) {
+        auto kept = co_await copy_kept();
+        if (kept || kept.error().code != Errc::kNotFound) co_return kept;
+        ranks = lowest_rank();
+        if (!ranks.empty()) break;
+      }
       CO_TRY(co_await wait_for_start(early ? unbound() : missing(), told, deadline));
     }
     co_return options_.all_ranks ? co_await copy_all(std::move(ranks))
@@ -63,10 +59,17 @@ class RankLogs {
     co_return std::move(list.items);
   }
 
+  // The one that was asked for, else the newest that has pods, else the newest.
+  std::uint32_t attempt() const {
+    const std::vector<RankPod> ranks = by_rank(pods_);
+    const auto last = static_cast<std::uint32_t>(std::max(job_.status.attempt, 0));
+    return options_.attempt.value_or(ranks.empty() ? last : ranks.front().attempt);
+  }
+
   std::vector<RankPod> chosen() const {
     std::vector<RankPod> ranks = by_rank(pods_);
     if (ranks.empty()) return ranks;
-    const std::uint32_t attempt = options_.attempt.value_or(ranks.front().attempt);
+    const std::uint32_t attempt = this->attempt();
     std::erase_if(ranks, [&](const RankPod& one) {
       const bool other = !options_.all_ranks && one.rank != options_.rank.value_or(0);
       return one.attempt != attempt || other;
@@ -74,12 +77,82 @@ class RankLogs {
     return ranks;
   }
 
+  // Nobody asked for a rank: any pod of the attempt is better than none.
+  std::vector<RankPod> lowest_rank() {
+    if (options_.rank || options_.all_ranks || options_.log.follow) return {};
+    std::vector<RankPod> ranks = by_rank(pods_);
+    std::erase_if(ranks, [&](const RankPod& one) { return one.attempt != attempt(); });
+    if (ranks.empty()) return ranks;
+    ranks.resize(1);
+    program_.terminal.err(fmt::format("amdahl: attempt {} has no log of rank 0; this is rank {}\n",
+                                      attempt(), ranks.front().rank));
+    return ranks;
+  }
+
+  // Whether the pods that were asked for can only be gone. --follow waits for those that may come.
+  bool may_be_kept() const {
+    if (attempt() == 0) return false;
+    const api::Phase phase = phase_of(job_).phase;
+    return !options_.log.follow || is_finished(phase) || phase == api::Phase::kPaused ||
+           static_cast<std::int32_t>(attempt()) < job_.status.attempt;
+  }
+
+  // The embedded cluster keeps the end of a log when it deletes the pod. Elsewhere the answer is
+  // that there is no such pod, and the launcher may have left it beside the checkpoints.
+  Task<Result<int>> copy_kept() {
+    const bool follow = std::exchange(options_.log.follow, false);
+    Result<int> copied = kDone;
+    if (options_.all_ranks) {
+      const auto count = co_await copy_each({}, program_.clock.monotonic());
+      if (!count) co_return std::unexpected<Error>(count.error());
+      if (*count == 0) copied = fail(Errc::kNotFound, "{}", missing());
+    } else {
+      copied = co_await copy_kept_rank(options_.rank.value_or(0), nullptr);
+    }
+    options_.log.follow = follow;
+    co_return copied;
+  }
+
+  Task<Result<int>> copy_kept_rank(std::uint32_t rank, LogLines* lines) {
+    kube::Pod gone;
+    gone.metadata.ns = access_.ns;
+    gone.metadata.name = api::pod_name(options_.job, attempt(), rank);
+    auto copied = co_await copy_one(gone, lines, program_.clock.monotonic());
+    const bool no_log = !copied && copied.error().code == Errc::kNotFound;
+    co_return no_log&& may_be_stored(rank) ? copy_stored(rank, lines) : copied;
+  }
+
+  // Only trainers have the launcher, and what never ran has left nothing.
+  bool may_be_stored(std::uint32_t rank) const {
+    return options_.log.container == trainer_of(job_) && !options_.log.previous &&
+           std::cmp_less_equal(attempt(), job_.status.attempt) &&
+           std::cmp_less(rank, job_.spec.nodes);
+  }
+
+  Result<int> copy_stored(std::uint32_t rank, LogLines* lines) {
+    const auto text = stored_.read(job_, attempt(), rank);
+    if (!text) {
+      why_ = text.error().context;
+      return std::unexpected<Error>(text.error());
+    }
+    if (!std::exchange(told_, true)) {
+      const bool timed = options_.log.timestamps || options_.log.since_seconds;
+      program_.terminal.err(
+          fmt::format("amdahl: the pod is gone; the end of its log is from {}{}\n", stored_.where(),
+                      timed ? ", without times" : ""));
+    }
+    const std::string_view shown = last_lines(*text, options_.log.tail_lines);
+    program_.terminal.out(lines == nullptr ? std::string(shown)
+                                           : lines->add(shown) + lines->finish());
+    return kDone;
+  }
+
   std::string unbound() const {
     return fmt::format("pods of TrainingJob {} have no node yet", options_.job);
   }
 
   std::string missing() const {
-    std::string text = fmt::format("TrainingJob {} has no pod", options_.job);
+    std::string text = fmt::format("TrainingJob {} has no pod and no kept log", options_.job);
     if (options_.rank) text += fmt::format(" of rank {}", *options_.rank);
     if (options_.attempt) text += fmt::format(" of attempt {}", *options_.attempt);
     const std::vector<RankPod> ranks = by_rank(pods_);
@@ -87,7 +160,7 @@ class RankLogs {
     if (!ranks.empty())
       text += fmt::format("; its newest attempt is {}, with ranks up to {}", ranks.front().attempt,
                           newest_rank(ranks));
-    return text + ")";
+    return text + (why_.empty() ? ")" : "): " + why_);
   }
 
   static std::uint32_t newest_rank(const std::vector<RankPod>& ranks) {
@@ -147,10 +220,32 @@ class RankLogs {
     failed_ = true;
   }
 
+  // Live pods and kept logs, in the order of ranks: how many there were.
+  Task<Result<std::size_t>> copy_each(std::vector<RankPod> live, Monotonic deadline) {
+    const auto nodes = static_cast<std::uint32_t>(std::max(job_.spec.nodes, 0));
+    std::size_t count = live.size();
+    auto next = live.begin();
+    for (std::uint32_t rank = 0; rank < nodes; ++rank) {
+      if (next != live.end() && next->rank == rank) {
+        co_await copy_beside(*next->pod, rank, deadline);
+        ++next;
+        continue;
+      }
+      LogLines lines(fmt::format("[{}] ", rank));
+      const auto copied = co_await copy_kept_rank(rank, &lines);
+      if (!copied && copied.error().code != Errc::kNotFound)
+        co_return std::unexpected<Error>(copied.error());
+      if (copied) ++count;
+    }
+    // A job that was made smaller has ranks of before.
+    for (; next != live.end(); ++next) co_await copy_beside(*next->pod, next->rank, deadline);
+    co_return count;
+  }
+
   Task<Result<int>> copy_all(std::vector<RankPod> ranks) {
     const Monotonic deadline = program_.clock.monotonic() + kStartMax;
     if (!options_.log.follow) {
-      for (const RankPod& one : ranks) co_await copy_beside(*one.pod, one.rank, deadline);
+      CO_TRY(co_await copy_each(std::move(ranks), deadline));
       co_return failed_ ? kFailed : kDone;
     }
     if (ranks.size() > kRanksFollowedMax)
@@ -168,6 +263,9 @@ class RankLogs {
   RankLogOptions options_;
   TrainingJob job_;
   std::vector<kube::Pod> pods_;
+  StoredLogs stored_;
+  std::string why_;    // there is no log beside the checkpoints
+  bool told_ = false;  // where the log of a pod that is gone is from
   bool failed_ = false;
 };
 

@@ -23,6 +23,7 @@ struct RankLogOptions {
   std::optional<std::uint32_t> rank = {};     // default 0
   std::optional<std::uint32_t> attempt = {};  // default the newest
   bool all_ranks = false;
+  std::string from = {};  // where the job's checkpoints are as seen from here
   kube::LogOptions log = {};
 };
 

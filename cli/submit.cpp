@@ -2,7 +2,8 @@
 #include <memory>
 #include <nlohmann/json.hpp>
 
-#include "base/json_decode.hpp"
+#include "base/json_member.hpp"
+#include "cli/job_create.hpp"
 #include "cli/job_follow.hpp"
 #include "cli/manifests.hpp"
 #include "cli/object_text.hpp"
@@ -21,13 +22,6 @@ struct SubmitVerb {
   bool dry_run = false;
   bool watch = false;
 };
-
-std::string name_of(const Json& object) {
-  static const Json::json_pointer name_path("/metadata/name");
-  return object.contains(name_path) && object.at(name_path).is_string()
-             ? object.at(name_path).get<std::string>()
-             : "";
-}
 
 Result<void> check_kinds(const std::vector<Manifest>& manifests) {
   for (const Manifest& one : manifests)
@@ -50,7 +44,8 @@ class Submitter {
       CO_TRY(const auto key, place_of(manifest, true, access_.ns, !verb_.access.ns.empty()));
       manifest.object["metadata"]["namespace"] = key.ns;
       CO_TRY(const Json job, co_await create(manifest, key));
-      created.push_back({.ns = key.ns, .name = name_of(job)});
+      created.push_back(
+          {.ns = key.ns, .name = std::string(text_of(member_of(job, "metadata"), "name"))});
       print(job, created.back());
     }
     if (!verb_.watch || verb_.dry_run) co_return kDone;
@@ -62,16 +57,14 @@ class Submitter {
 
  private:
   Task<Result<Json>> create(const Manifest& manifest, const kube::ObjectKey& key) {
-    CO_TRY(auto request, kube::api_detail::create_of(kTrainingJobs, manifest.object, kManager));
-    if (verb_.dry_run) request.target += "&dryRun=All";  // every write has a query already
-    auto job = co_await kube::api_detail::object<Json>(access_.client, std::move(request));
+    auto job = verb_.dry_run ? co_await dry_run(manifest) : co_await create_checked(manifest);
     if (job) co_return job;
     if (job.error().code == Errc::kAlreadyExists)
       co_return fail(
           Errc::kAlreadyExists,
-          "{}: TrainingJob {} exists already; give it another name, delete it, or change "
-          "it with 'amdahl apply -f'",
-          manifest.place, to_string(key));
+          "{}: TrainingJob {} exists already; give it another name, change it with '{} apply -f', "
+          "or run it again after its end with '{} rerun {} -n {} -f'",
+          manifest.place, to_string(key), program_.called, program_.called, key.name, key.ns);
     if (job.error().code == Errc::kNotFound) {
       kube::Discovery discovery(access_.client);
       const auto kind = co_await discovery.find(kTrainingJobs.group, kTrainingJobs.kind);
@@ -80,6 +73,20 @@ class Submitter {
             co_await job_not_found({.client = access_.client, .ns = key.ns}, key.name));
     }
     co_return wrap(std::move(job).error(), "{}", manifest.place);
+  }
+
+  Task<Result<Json>> dry_run(const Manifest& manifest) {
+    CO_TRY(DryRun tried, co_await try_job(access_.client, manifest.object));
+    if (!tried.unchecked.empty())
+      program_.terminal.err(fmt::format("amdahl: {}: spec.template was not checked as a pod: {}\n",
+                                        manifest.place, tried.unchecked));
+    co_return std::move(tried.job);
+  }
+
+  // The kind takes any template; a typo in it would show only in the status of a job that failed.
+  Task<Result<Json>> create_checked(const Manifest& manifest) {
+    CO_TRY(co_await try_job(access_.client, manifest.object));
+    co_return co_await create_job(access_.client, manifest.object);
   }
 
   void print(const Json& job, const kube::ObjectKey& key) {
@@ -130,7 +137,7 @@ void add_submit(CLI::App& app, Program& program, Action& action) {
       ->type_name("FILE")
       ->required();
   verb->add_flag("--dry-run", options->dry_run,
-                 "let the server check everything, and create nothing");
+                 "let the server check the job and its first pod, and create nothing");
   verb->add_flag("-w,--watch", options->watch, "then show the job until it ends");
   verb->add_option("-o,--output", options->output, "json, yaml or name: what was created")
       ->type_name("FORMAT")
@@ -138,8 +145,9 @@ void add_submit(CLI::App& app, Program& program, Action& action) {
   add_access_options(*verb, options->access);
   verb->footer(
       "Creates; a job of that name that exists is not changed ('apply' does that). A job with\n"
-      "metadata.generateName gets a name of its own each time. Files with objects of other kinds\n"
-      "are refused. Stops at the first job that is refused.\n"
+      "metadata.generateName gets a new name each time. Files with objects of other kinds are\n"
+      "refused. The server checks a job and its pod before it is created. Stops at the first job\n"
+      "that is refused.\n"
       "With --watch the exit code is 0 when the job succeeded, 1 when it did not.\n" +
       access_help() +
       "\nExamples:\n  amdahl submit job.yaml\n  amdahl submit job.yaml -n research --watch\n"

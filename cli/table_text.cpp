@@ -3,6 +3,7 @@
 #include <algorithm>
 #include <nlohmann/json.hpp>
 
+#include "base/json_member.hpp"
 #include "cli/text_layout.hpp"
 
 namespace amdahl::cli {
@@ -39,15 +40,16 @@ void TableText::set_columns(const Json& definitions) {
   for (std::size_t i = 0; i < definitions.size(); ++i) {
     const Json& column = definitions[i];
     if (!column.is_object()) continue;
-    if (column.value("priority", 0) > 0 && !options_.wide) continue;
+    const Json& priority = member_of(column, "priority");
+    if (priority.is_number() && priority > 0 && !options_.wide) continue;
     shown_.push_back(i);
-    names_.push_back(upper(cell_text(column.value("name", Json("")))));
+    names_.push_back(upper(cell_text(member_of(column, "name"))));
   }
   widen(names_);
 }
 
 Result<void> TableText::add(const Json& table) {
-  if (!table.is_object() || table.value("kind", Json()) != "Table")
+  if (text_of(table, "kind") != "Table")
     return fail(Errc::kCorrupt, "the server did not answer with a table");
   const Json& definitions = list_in(table, "columnDefinitions");
   if (names_.empty()) set_columns(definitions);
@@ -59,10 +61,9 @@ Result<void> TableText::add(const Json& table) {
 void TableText::add_row(const Json& row) {
   const Json& cells = list_in(row, "cells");
   std::vector<std::string> texts;
-  if (options_.with_namespace) {
-    static const Json::json_pointer namespace_path("/object/metadata/namespace");
-    texts.push_back(row.contains(namespace_path) ? cell_text(row.at(namespace_path)) : "");
-  }
+  if (options_.with_namespace)
+    texts.push_back(
+        cell_text(member_of(member_of(member_of(row, "object"), "metadata"), "namespace")));
   for (const std::size_t i : shown_) {
     std::string text = i < cells.size() ? cell_text(cells[i]) : "";
     if (i == 0) text = options_.prefix + text;

@@ -50,9 +50,20 @@ TEST_CASE("A table counts characters and shows one line of each cell") {
   CHECK(text.take_rows() == "\u00e4\u00f6     x...\nabc     [31m\nfew    \n");
 }
 
+TEST_CASE("A table whose parts have other types is shown as far as it goes") {
+  TableText text({.with_namespace = true});
+  const Json odd = Json::parse(R"({"kind": "Table", "columnDefinitions": [
+      {"name": "Name", "priority": "high"}, {"name": 5, "priority": []}, 7, {"priority": 1}],
+    "rows": [{"cells": ["a", "b"], "object": []},
+             {"cells": {}, "object": {"metadata": 3}}, null]})");
+  REQUIRE(text.add(odd));
+  CHECK(text.header() == "NAMESPACE   NAME   5\n");
+  CHECK(text.take_rows() == "            a      b\n                   \n");
+}
+
 TEST_CASE("What is no table is refused") {
   TableText text({});
-  for (const Json& other : {Json(), Json::array(), Json{{"kind", "PodList"}}})
+  for (const Json& other : {Json(), Json::array(), Json{{"kind", "PodList"}}, Json{{"kind", 5}}})
     CHECK(text.add(other).error().code == Errc::kCorrupt);
 }
 

@@ -50,6 +50,14 @@ std::string one_line(std::string_view text) {
   return line;
 }
 
+std::string shell_word(std::string_view word) {
+  constexpr std::string_view kSpecial = " \t\n'\"\\$&;|<>(){}*?[]#~`!";
+  if (!word.empty() && word.find_first_of(kSpecial) == word.npos) return std::string(word);
+  std::string text = "'";
+  for (const char c : word) text += c == '\'' ? std::string("'\\''") : std::string(1, c);
+  return text + "'";
+}
+
 std::string short_span(std::chrono::seconds span) {
   struct Unit {
     std::int64_t seconds = 1;

@@ -18,6 +18,9 @@ std::string cut_to(std::string_view text, std::size_t characters);
 // One line, and nothing that moves the cursor: the text is somebody else's.
 std::string one_line(std::string_view text);
 
+// As a POSIX shell reads it back: quoted if it has to be.
+std::string shell_word(std::string_view word);
+
 // The two largest units: "0s", "90s", "5m", "1h5m", "3d4h". A negative span is "0s".
 std::string short_span(std::chrono::seconds span);
 // "3600", "12.3k", "4.5M": at most three figures and a half.

@@ -26,6 +26,13 @@ TEST_CASE("Characters are counted and cut whole") {
   CHECK(cut_to("none", 0).empty());
 }
 
+TEST_CASE("A word for a shell is quoted when it has to be") {
+  CHECK(shell_word("jobs/llama-1.yaml") == "jobs/llama-1.yaml");
+  CHECK(shell_word("my job.yaml") == "'my job.yaml'");
+  CHECK(shell_word("it's $HOME") == "'it'\\''s $HOME'");
+  CHECK(shell_word("") == "''");
+}
+
 TEST_CASE("A span has two units at most") {
   using std::chrono::seconds;
   const std::pair<std::int64_t, std::string> rows[] = {

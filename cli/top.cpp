@@ -25,7 +25,7 @@ Task<Result<int>> show_top(Program& program, Access access, const TopVerb& verb)
   if (!jobs && jobs.error().code == Errc::kNotFound)
     co_return std::unexpected<Error>(co_await job_not_found(access, ""));
   if (!jobs) co_return std::unexpected<Error>(jobs.error());
-  const std::vector<TopRow> rows = top_rows(jobs->items);
+  const std::vector<TopRow> rows = top_rows(jobs->items, program.clock.wall());
   if (!verb.output.empty())
     program.terminal.out(object_text({{"jobs", encode(rows)}}, verb.output));
   else if (rows.empty())
@@ -55,9 +55,9 @@ void add_top(CLI::App& app, Program& program, Action& action) {
       ->check(CLI::IsMember({"json", "yaml"}).description(""));
   add_access_options(*verb, options->access);
   verb->footer(
-      "Sorted by the GPU-seconds that were held and made no step that was kept. USEFUL is the "
-      "share\n"
-      "that did, MOSTLY the phase that took most of the rest. Both count all attempts of a job.\n" +
+      "Sorted by the GPU-seconds that were wasted. USEFUL is the share that made steps which were\n"
+      "kept, WASTED the share that went into other phases, and MOSTLY the largest of these.\n"
+      "Unattributed time is in neither share. All attempts of a job count.\n" +
       access_help() + "\nExample:\n  amdahl top -A\n");
   verb->callback([&program, &action, options] {
     action = [&program, options] { return top(program, *options); };

@@ -1,7 +1,10 @@
 #include "cli/training_jobs.hpp"
 
 #include <array>
+#include <nlohmann/json.hpp>
 
+#include "base/json_member.hpp"
+#include "operator/api/names.hpp"
 #include "operator/kube/api.hpp"
 #include "operator/kube/discovery.hpp"
 
@@ -53,6 +56,17 @@ api::Summary phase_of(const TrainingJob& job) {
 bool is_finished(api::Phase phase) {
   return phase == api::Phase::kSucceeded || phase == api::Phase::kFailed ||
          phase == api::Phase::kCancelled;
+}
+
+std::string trainer_of(const TrainingJob& job) {
+  const Json& containers = member_of(member_of(job.spec.pod_template, "spec"), "containers");
+  if (!containers.is_array()) return "";
+  std::string only;
+  for (const Json& container : containers) {
+    only = text_of(container, "name");
+    if (only == api::kTrainerContainer) return only;
+  }
+  return containers.size() == 1 ? only : "";
 }
 
 }  // namespace amdahl::cli

@@ -20,9 +20,6 @@ namespace amdahl::cli {
 inline const kube::Resource kTrainingJobs{
     .group = "amdahl.dev", .version = "v1alpha1", .plural = "trainingjobs", .kind = "TrainingJob"};
 
-// The field manager of what this program writes.
-inline constexpr std::string_view kManager = "amdahl";
-
 struct TrainingJob : api::TrainingJobOf<kube::ObjectMeta> {
   static const kube::Resource& resource() { return kTrainingJobs; }
 };
@@ -40,5 +37,7 @@ Task<Error> job_not_found(Access access, std::string name);
 // From the conditions, or what the status says where it has none.
 api::Summary phase_of(const TrainingJob& job);
 bool is_finished(api::Phase phase);
+// The container that is meant: the trainer, or the only one of the template.
+std::string trainer_of(const TrainingJob& job);
 
 }  // namespace amdahl::cli

@@ -32,6 +32,7 @@ void add_diagnose(CLI::App& app, Program& program, Action& action);
 void add_pause(CLI::App& app, Program& program, Action& action);
 void add_resume(CLI::App& app, Program& program, Action& action);
 void add_cancel(CLI::App& app, Program& program, Action& action);
+void add_rerun(CLI::App& app, Program& program, Action& action);
 void add_wait(CLI::App& app, Program& program, Action& action);
 void add_top(CLI::App& app, Program& program, Action& action);
 

@@ -112,7 +112,8 @@ TEST_CASE("A first look tells whether there is anything to ask for") {
       {kCancel, "{}", {kHasFailed}, false, false, kDone},
   };
   for (const Row& row : rows) {
-    const FirstLook look = first_look(row.wish, test_job(status_with(row.conditions), row.spec));
+    const FirstLook look =
+        first_look(row.wish, test_job(status_with(row.conditions), row.spec), "amdahl");
     INFO(look.said);
     CHECK(look.ask == row.ask);
     CHECK(look.wait == row.wait);
@@ -134,18 +135,17 @@ TEST_CASE("What became of a pause is told as it was recorded") {
   const std::string refused = test_condition("Suspended", "False", "PauseRefused");
   const Row rows[] = {
       {R"({"outcome": "Committed", "step": 12, "message": "step 12 is safe"})", kIsPaused, 2, false,
-       kDone, "llama is paused: committed at step 12: step 12 is safe"},
+       kDone, "llama is paused: checkpoint at step 12 is committed"},
       {R"({"outcome": "StepsLost", "step": 8, "lostSteps": 4, "message": "no checkpoint in time"})",
        kIsPaused, 2, false, kDone,
        "llama is paused: not committed, 4 steps have to be done again: no checkpoint in time"},
       {R"({"outcome": "NothingToSave", "message": "no step was made"})", kIsPaused, 2, false, kDone,
        "llama is paused: there was nothing to save: no step was made"},
       {R"({"outcome": "Refused", "message": "no checkpoint within the deadline"})", refused, 2,
-       false, kFailed,
-       "llama is not paused: refused, the job runs on: no checkpoint within the deadline"},
+       false, kFailed, "llama is not paused: refused: no checkpoint within the deadline"},
       {R"({"message": "waiting"})", pausing, 2, true, kDone, ""},
       {R"({"outcome": "Committed"})", kIsPaused, 1, true, kDone, ""},
-      {R"({})", kIsPaused, 2, false, kDone, "llama is paused: nothing of it had run"},
+      {R"({})", kIsPaused, 2, false, kDone, "llama is paused: no pod of it had started"},
   };
   for (const Row& row : rows) {
     Json status = Json::parse(status_with({row.condition}, row.observed));
