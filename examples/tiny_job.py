@@ -75,10 +75,9 @@ class Job:
 
     def should_stop(self) -> bool:
         """Whether any node was asked to stop: all ranks get the same answer at the same step."""
-        asked = self._signalled
-        if job is not None and self._leads_node:
-            asked = job.should_stop()
-        answer = torch.tensor([int(asked)])
+        if job is not None:
+            return job.should_stop()  # agrees by itself
+        answer = torch.tensor([int(self._signalled)])
         dist.all_reduce(answer, op=dist.ReduceOp.MAX)
         return bool(answer.item())
 

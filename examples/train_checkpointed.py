@@ -1,10 +1,8 @@
 """The training of train_tiny.py with amdahl.checkpoint: copied, then written behind it.
 
 On the embedded cluster: examples/local-checkpoints.yaml. Needs libamdahl-checkpoint.so, which
-AMDAHL_CHECKPOINT_LIBRARY names.
+`make demo` and `make release` build.
 """
-
-import torch.distributed as dist
 
 from amdahl import checkpoint
 
@@ -18,14 +16,11 @@ class CheckpointedTrainer(Trainer):
         return loss
 
     def restore(self) -> None:
-        """Rank 0 says which one: another may be committed while the others look for the newest."""
+        """Every rank calls load(), and all get the same step."""
         with self.here.phase("CheckpointRestore"):
-            loaded = checkpoint.load() if self.here.rank == 0 else None
-            step = [loaded.step if loaded else None]
-            dist.broadcast_object_list(step, src=0)
-            if step[0] is None:
-                return
-            loaded = loaded or checkpoint.default().load(step[0])
+            loaded = checkpoint.load()
+        if not loaded:
+            return
         self.model.load_state_dict(loaded.state["model"])
         self.optimizer.load_state_dict(loaded.state["optimizer"])
         self.done = loaded.step

@@ -1,8 +1,7 @@
 """Trains a small classifier with torchrun: checkpoints, pauses, resumes. CPU only, any world.
 
 On the embedded cluster: examples/local-torchrun.yaml. By hand, with Debian's torch:
-    PET_REDIRECTS=9:1 PET_TEE=9:1 /usr/bin/python3 -m torch.distributed.run --nproc_per_node 2 \\
-        examples/train_tiny.py --steps 100
+    tools/debian-torch/python3 -m torch.distributed.run --nproc_per_node 2 examples/train_tiny.py
 """
 
 import argparse
