@@ -12,6 +12,8 @@ SEEDS ?= 1000
 KILLS ?= 1000
 JOBS ?= $(shell nproc)
 SPACE := $(subst ,, )
+# For tools/skips.py: what was skipped, and why.
+CTEST_RESULTS := --output-junit Testing/results.xml --test-output-size-passed 1000000
 export NINJA_STATUS ?= [%f/%t, %es]$(SPACE)
 
 .PHONY: menu
@@ -29,7 +31,11 @@ build: setup build/dev/build.ninja ## build everything with ASan and UBSan (pres
 
 .PHONY: test
 test: build ## set up, build and run all fast tests
-	@ctest --preset dev -j$(JOBS) --label-exclude cluster
+	@ctest --preset dev -j$(JOBS) --label-exclude cluster $(CTEST_RESULTS)
+
+.PHONY: frameworks
+frameworks: setup ## torch, Trainer, Lightning, DeepSpeed for tests (PyPI, 1.6 GB, ~/.cache/amdahl)
+	@python3 tools/frameworks.py
 
 .PHONY: check
 check: build format-check tidy ## formatting, tests/tidy, and clang-tidy over everything that ships
@@ -40,6 +46,7 @@ tidy: ## only tests/tidy: include arrows, sizes, bans, links, generated pages (s
 	@python3 tests/tidy/test_tidy.py
 	@python3 tests/tidy/tidy.py
 	@python3 tools/rules_table.py --check --strict
+	@python3 tools/promises_table.py --check
 
 .PHONY: format
 format: ## rewrite all C++ with clang-format 19
@@ -53,7 +60,7 @@ format-check:
 .PHONY: cluster-test
 cluster-test: build ## tests against a real etcd and kube-apiserver (first run builds them)
 	@tests/cluster/cluster build
-	@ctest --test-dir build/dev -j1 -L cluster --no-tests=error --output-on-failure
+	@ctest --test-dir build/dev -j1 -L cluster --no-tests=error --output-on-failure $(CTEST_RESULTS)
 
 .PHONY: conformance
 conformance: build ## SEQUENCES random sequences to the embedded and to a real API server
@@ -69,6 +76,12 @@ simulate: setup build/release/build.ninja ## play SEEDS seeded failures per subj
 	@ninja -C build/release -j$(JOBS) simulate
 	@build/release/tests/simulation/simulate --seeds $(SEEDS) $(SIMULATE_ARGS)
 
+.PHONY: simulate-all
+simulate-all: setup build/release/build.ninja ## every plan of one fault, and SEEDS seeds (1 h)
+	@ninja -C build/release -j$(JOBS) simulate
+	@build/release/tests/simulation/simulate --exhaustive --subject job,launched
+	@build/release/tests/simulation/simulate --seeds $(SEEDS) $(SIMULATE_ARGS)
+
 .PHONY: bench-embedded
 bench-embedded: setup ## only the embedded API server, beside kube-apiserver and etcd
 	@python3 tests/bench/embedded_run.py $(BENCH_EMBEDDED_ARGS)
@@ -76,6 +89,11 @@ bench-embedded: setup ## only the embedded API server, beside kube-apiserver and
 .PHONY: bench-reports
 bench-reports: setup ## 5,000 pods that report to the operator every five seconds
 	@python3 tests/bench/reports_run.py $(BENCH_REPORTS_ARGS)
+
+.PHONY: crowd
+crowd: build ## 5,000 known and 5,000 idle connections to the report port at once
+	@AMDAHL_CROWD=5000:5000 AMDAHL_CROWD_DESCRIPTORS=12000 \
+	  python3 -m unittest discover -s tests/reports -v -k Crowd
 
 .PHONY: bench-kernels
 bench-kernels: setup ## only kernels/, beside ISA-L, zstd and memcpy
@@ -125,6 +143,10 @@ release: setup build/release/build.ninja ## build what ships (preset release)
 rules: ## regenerate docs/reference/rules.md from the tests' tags
 	@python3 tools/rules_table.py
 
+.PHONY: promises
+promises: ## regenerate docs/reference/promises.md from the tests' tags
+	@python3 tools/promises_table.py
+
 .PHONY: scenarios
 scenarios: setup build/dev/build.ninja ## play operator/training/scenarios; UPDATE=1 rewrites them
 	@ninja -C build/dev -j$(JOBS) training_test
@@ -142,7 +164,7 @@ clean: ## remove what was built here (not the programs of tests/cluster)
 # Only what the demo runs, as it ships.
 .PHONY: demo
 demo: setup build/release/build.ninja ## torchrun on a cluster in one process, paused, resumed
-	@ninja -C build/release -j$(JOBS) amdahl amdahl-launch
+	@ninja -C build/release -j$(JOBS) amdahl amdahl-launch amdahl-checkpoint
 	@tools/demo build/release
 
 # Ninja runs CMake again by itself when a CMakeLists.txt changes; only presets need a push.

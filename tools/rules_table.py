@@ -7,7 +7,6 @@
 """
 
 import argparse
-import dataclasses
 import re
 import sys
 from pathlib import Path
@@ -15,25 +14,13 @@ from pathlib import Path
 ROOT = Path(__file__).resolve().parents[1]
 sys.path.insert(0, str(ROOT / "tests" / "tidy"))
 
-from tree import TEST, Tree, blank, read_tree  # noqa: E402
+from tagged_tests import Test, cells, tests_by_tag  # noqa: E402
+from tree import Tree, read_tree  # noqa: E402
 
 SOURCE = "docs/reference/rules.txt"
 PAGE = "docs/reference/rules.md"
 SWITCHABLE = ("L1", "W1", "W2", "W3", "E2")  # base/rules.hpp
 ID = r"[LQWEC]\d+"
-
-LITERALS = r'((?:"(?:\\.|[^"\\\n])*"\s*)+)'
-CASE = re.compile(
-    r"\b(?:TEST_CASE|SCENARIO|TEMPLATE_TEST_CASE)\s*\(\s*" + LITERALS + r"(?:,\s*" + LITERALS + ")?"
-    r"|\bTEST_CASE_METHOD\s*\(\s*[\w:]+\s*,\s*" + LITERALS + r"(?:,\s*" + LITERALS + ")?"
-)
-PYTHON = re.compile(r"^ *# rules: ([^\n]+)\n(?: *[@#][^\n]*\n)* *def (\w+)", re.MULTILINE)
-
-
-@dataclasses.dataclass(frozen=True, order=True)
-class Test:
-    path: str
-    name: str
 
 
 def read_rules(text: str) -> dict[str, dict[str, str]]:
@@ -52,24 +39,7 @@ def read_rules(text: str) -> dict[str, dict[str, str]]:
 
 def read_tests(tree: Tree) -> dict[str, list[Test]]:
     """Rule id to the tests that carry it."""
-    proofs: dict[str, list[Test]] = {}
-    for path, text in tree.files.items():
-        is_test = re.search(TEST, path) is not None
-        if is_test and path.endswith(".cpp"):
-            for match in CASE.finditer(blank(text, literals=False)):
-                name, tags = match[1] or match[3], match[2] or match[4] or ""
-                for rule in re.findall(rf"\[({ID})\]", tags):
-                    proofs.setdefault(rule, []).append(Test(path, _joined(name)))
-        elif is_test and path.endswith(".py"):
-            for match in PYTHON.finditer(text):
-                name = match[2].removeprefix("test_").replace("_", " ")
-                for rule in re.findall(ID, match[1]):
-                    proofs.setdefault(rule, []).append(Test(path, name))
-    return proofs
-
-
-def _joined(literals: str) -> str:
-    return "".join(re.findall(r'"((?:\\.|[^"\\])*)"', literals)).replace('\\"', '"')
+    return tests_by_tag(tree, "rules", ID)
 
 
 def page(sections: dict[str, dict[str, str]], proofs: dict[str, list[Test]]) -> str:
@@ -88,14 +58,9 @@ def page(sections: dict[str, dict[str, str]], proofs: dict[str, list[Test]]) -> 
         out += ["", f"## {title}", "", "| rule | demands | proven by |", "| --- | --- | --- |"]
         for rule, sentence in rules.items():
             mark = " *switch*" if rule in SWITCHABLE else ""
-            tests = "<br>".join(_cell(test) for test in sorted(set(proofs.get(rule, []))))
+            tests = cells(proofs.get(rule, []))
             out.append(f"| {rule}{mark} | {sentence} | {tests or '**missing**'} |")
     return "\n".join(out) + "\n"
-
-
-def _cell(test: Test) -> str:
-    name = test.name.replace("|", "\\|").replace("<", "&lt;").replace("[", "\\[")
-    return f"{name} ([{test.path.rpartition('/')[2]}](../../{test.path}))"
 
 
 def main() -> int:

@@ -99,8 +99,8 @@ class RealServer(unittest.TestCase):
         self.assertIn("trainingjob.amdahl.dev/llama-ft", out.split(), err)
         code, out, err = self.kubectl.run("get", "tj", "-o", "wide")
         self.assertEqual(code, 0, err)
-        self.assertEqual(out.split("\n")[0].split(), "NAME PHASE STEP PROGRESS WORKERS RESTARTS "
-                         "QUEUE AGE CHECKPOINT GOODPUT REASON".split())
+        self.assertEqual(out.split("\n")[0].split(), "NAME PHASE STEP PROGRESS LAST-STEP WORKERS "
+                         "RESTARTS QUEUE AGE CHECKPOINT GOODPUT REASON".split())
         row = next(line for line in out.split("\n") if line.startswith("llama-ft "))
         self.assertEqual(row.split()[1:4], ["Running", "40", "12"])
 

@@ -25,6 +25,7 @@ KUBEFLOW_PROGRAM = machine.ROOT / "build" / "peers" / "kubeflow-pytorchjob"
 AS_INSTALLED = ("--launch-image", "launch.example/launch:1",
                 "--report-url", "https://amdahl-operator.amdahl-system:8443")
 ROOT_PATHS = {report.OURS: "/apis/amdahl.dev/v1alpha1", report.FLOOR: "/apis/batch/v1",
+              report.FLOOR_OUR_PODS: "/apis/batch/v1",
               "kubeflow": "/apis/kubeflow.org/v1", "volcano": "/apis/batch.volcano.sh/v1alpha1"}
 COMMANDS = "/apis/bus.volcano.sh/v1alpha1"
 
@@ -48,6 +49,7 @@ class Contestant:
     kind: str
     environment: tuple[tuple[str, str], ...] = ()
     gangs_are_let_in: bool = False  # needs somebody who plays the gang scheduler's queue
+    template: str = ""  # JSON of the pods' template, where it is known only at run time
 
     @property
     def family(self) -> str:
@@ -60,9 +62,11 @@ class Contestant:
         return f"{ROOT_PATHS[self.family]}/namespaces/{namespace}/{self.plural}"
 
     def create(self, namespace: str, name: str, pods: int) -> Call:
+        spec = SPECS[self.family](pods)
+        if self.template:
+            spec["template"] = json.loads(self.template)
         job = {"apiVersion": ROOT_PATHS[self.family].removeprefix("/apis/"), "kind": self.kind,
-               "metadata": {"name": name, "namespace": namespace},
-               "spec": SPECS[self.family](pods)}
+               "metadata": {"name": name, "namespace": namespace}, "spec": spec}
         return Call("POST", self.jobs_path(namespace), json.dumps(job))
 
     def pause(self, namespace: str, name: str) -> Call:
@@ -122,8 +126,22 @@ def _volcano_spec(pods: int) -> dict:
                        "template": _pod("trainer", restartPolicy="Never")}]}
 
 
-SPECS = {report.OURS: _amdahl_spec, report.FLOOR: _job_spec, "kubeflow": _kubeflow_spec,
-         "volcano": _volcano_spec}
+SPECS = {report.OURS: _amdahl_spec, report.FLOOR: _job_spec, report.FLOOR_OUR_PODS: _job_spec,
+         "kubeflow": _kubeflow_spec, "volcano": _volcano_spec}
+# What the API server or a controller adds to one pod, and what names that one pod.
+NOT_OF_A_TEMPLATE = {"metadata": ("labels", "annotations"),
+                     "spec": ("nodeName", "hostname", "priority", "preemptionPolicy",
+                              "enableServiceLinks", "serviceAccount")}
+
+
+def with_our_pods(floor: Contestant, pod: dict) -> Contestant:
+    """Jobs whose pods are as heavy as `pod`, which our operator made. Its finalizer is left out:
+    batch/v1 puts one on every pod itself."""
+    metadata = {key: pod["metadata"][key] for key in NOT_OF_A_TEMPLATE["metadata"]
+                if key in pod["metadata"]}
+    spec = {key: value for key, value in pod["spec"].items()
+            if key not in NOT_OF_A_TEMPLATE["spec"]}
+    return dataclasses.replace(floor, template=json.dumps({"metadata": metadata, "spec": spec}))
 
 
 def with_election(ours: Contestant) -> Contestant:
@@ -142,10 +160,10 @@ def contestants(operator: Path) -> dict[str, Contestant]:
                     "--probe-address", "127.0.0.1:0", "--report-address", "127.0.0.1:0",
                     *AS_INSTALLED),
                    "trainingjobs", "TrainingJob"),
-        Contestant(report.FLOOR, build.program("kube-controller-manager"),
-                   ("--kubeconfig={kubeconfig}", "--leader-elect=false", "--secure-port=0",
-                    "--controllers=job-controller", f"--concurrent-job-syncs={WORKERS}", *rate),
-                   "jobs", "Job"),
+        *(Contestant(name, build.program("kube-controller-manager"),
+                     ("--kubeconfig={kubeconfig}", "--leader-elect=false", "--secure-port=0",
+                      "--controllers=job-controller", f"--concurrent-job-syncs={WORKERS}", *rate),
+                     "jobs", "Job") for name in (report.FLOOR, report.FLOOR_OUR_PODS)),
         Contestant("volcano", build.program("vc-controller-manager"),
                    (*volcano, f"--worker-threads={WORKERS}", *rate), "jobs", "Job",
                    gangs_are_let_in=True),

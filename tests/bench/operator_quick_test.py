@@ -38,7 +38,7 @@ class QuickRun(unittest.TestCase):
         print(done.stdout)
         samples, left_out = found["samples"], found["left_out"]
         self.assertEqual(samples[report.OURS].keys(), {one.key for one in report.FIGURES})
-        for peer in {"job", "kubeflow", "volcano"} - set(left_out):
+        for peer in {"job", "job-our-pods", "kubeflow", "volcano"} - set(left_out):
             self.assertEqual(samples[peer].keys(), BY_ROUNDS, peer)
         for peer in left_out:
             self.assertIn(f"LEFT OUT: {peer}", done.stdout)

@@ -28,9 +28,10 @@ from pathlib import Path
 import machine
 import operator_report as report
 from client_process import MeasurementError
-from operator_contestants import Contestant, contestants, with_election
+from operator_contestants import Contestant, contestants, with_election, with_our_pods
 from operator_failures import measure_failures
-from operator_measure import QUICK, Plan, Running, keep_many, play_round, rest, start_with_many
+from operator_measure import (
+    QUICK, Plan, Running, keep_many, one_pod, play_round, rest, start_with_many)
 from operator_world import World
 from report import STRANGERS_CORES_MAX
 
@@ -43,7 +44,7 @@ import testbed  # noqa: E402
 OUT = ROOT / "build" / "bench"
 OPERATOR = ROOT / "build" / "release" / "operator" / "process" / "amdahl-operator"
 PARTS = ("rounds", "steady", "failures", "idle")
-RAISED = ("amdahl", "job", "kubeflow", "volcano")
+RAISED = ("amdahl", report.FLOOR, report.FLOOR_OUR_PODS, "kubeflow", "volcano")
 SHIPPED = ("kubeflow-shipped", "volcano-shipped")
 SHIPPED_WAIT_SECONDS = 600  # twenty requests a second
 
@@ -56,6 +57,7 @@ class Bench:
         self._chance = random.Random(seed)
 
     def rounds(self, those: list[Contestant], shipped: list[Contestant]) -> None:
+        those = self._with_our_pods(those)
         for number in range(self.plan.rounds):
             order = self._chance.sample(those, len(those))
             say(f"round {number + 1} of {self.plan.rounds}: "
@@ -66,6 +68,17 @@ class Bench:
         for one in shipped:
             say(f"{one.name}: some minutes, with the request rate it ships with")
             self._play(one, lambda running: play_round(running, slow))
+
+    def _with_our_pods(self, those: list[Contestant]) -> list[Contestant]:
+        """The second floor needs a pod of ours to copy; without us it does not play."""
+        ours = next((one for one in those if one.name == report.OURS), None)
+        if ours is None:
+            return [one for one in those if one.name != report.FLOOR_OUR_PODS]
+        with Running(ours, self.world, OUT / f"operator-pod-{os.getpid()}.log") as running:
+            pod = one_pod(running)
+        self.world.clear()
+        return [with_our_pods(one, pod) if one.name == report.FLOOR_OUR_PODS else one
+                for one in those]
 
     def steady(self, ours: Contestant) -> None:
         say(f"rest: {self.plan.steady_seconds:.0f} s, after as long for everything to settle")
@@ -149,7 +162,8 @@ def words(allowed: tuple[str, ...]):
 
 def build_all(names: list[str]) -> None:
     say("building what is missing")
-    products = [*build.SERVER] + (["kubernetes-controllers"] if "job" in names else [])
+    products = [*build.SERVER] + (["kubernetes-controllers"]
+                                     if {report.FLOOR, report.FLOOR_OUR_PODS} & set(names) else [])
     products += ["volcano"] if "volcano" in names else []
     build.build_missing(tuple(products))
     if "kubeflow" in names:

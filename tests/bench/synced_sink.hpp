@@ -19,6 +19,9 @@ class SyncedSink final : public kube::ObjectSink {
       : store_(store), on_synced_(std::move(on_synced)) {}
 
   Result<std::string_view> decode(kube::RawObject object) override { return store_.decode(object); }
+  Result<std::string_view> decode_parts(kube::RawObject object) override {
+    return store_.decode_parts(object);
+  }
   void begin_stage() override { store_.begin_stage(); }
   void stage() override { store_.stage(); }
   void publish(std::string_view version) override {

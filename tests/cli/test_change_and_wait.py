@@ -27,7 +27,7 @@ class Change(RunningJob):
             self.cluster.set_status("saved", STOPPED, PAUSED, phase="Paused", pause={
                 "outcome": "Committed", "step": 12, "message": "step 12 is safe"})
             self.assertEqual(lines.end(), 0)
-        self.assertEqual(lines.seen, ["saved is paused: committed at step 12: step 12 is safe"])
+        self.assertEqual(lines.seen, ["saved is paused: checkpoint at step 12 is committed"])
         self.assertIn("is paused already", self.amdahl("pause", "saved", "--wait"))
         self.assertEqual(self.amdahl("wait", "saved", "--for=Paused"), "saved is Paused\n")
         with self.started("resume", "saved", "--wait") as lines:
@@ -48,7 +48,7 @@ class Change(RunningJob):
             "unsaved", RUNNING, condition("Suspended", False, "PauseRefused"),
             pause={"outcome": "Refused", "message": "no checkpoint within the deadline"})
         said = self.amdahl("pause", "unsaved", "--wait", code=1)
-        self.assertIn("unsaved is not paused: refused, the job runs on: no checkpoint", said)
+        self.assertIn("unsaved is not paused: refused: no checkpoint", said)
 
     def test_time_is_up_with_its_own_code(self):
         self.running("slow")

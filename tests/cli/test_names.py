@@ -45,7 +45,7 @@ class Names(JobTest):
         self.assertIn("  kubectl amdahl get pods -A -o wide\n", text)
         complete = self.cluster.program.with_name("kubectl_complete-amdahl")
         words = subprocess.run([complete, "re"], capture_output=True, text=True, timeout=60)
-        self.assertEqual(words.stdout, "resume\n")
+        self.assertEqual(words.stdout, "resume\nrerun\n")
         listed = subprocess.run([plugin, "get", "ns"], capture_output=True, text=True, timeout=60,
                                 env=self.cluster.environment)
         self.assertIn("default", listed.stdout)

@@ -30,9 +30,20 @@ class RankLogs(JobTest):
                          "[0] attempt 2 rank 0\n[1] attempt 2 rank 1\n")
         self.assertEqual(self.amdahl("logs", "told-2-1"), "attempt 2 rank 1\n")
         said = self.amdahl("logs", "told", "--rank", "7", code=1)
-        self.assertIn("TrainingJob told has no pod of rank 7", said)
+        self.assertIn("TrainingJob told has no pod and no kept log of rank 7", said)
         self.assertIn("its newest attempt is 2, with ranks up to 1", said)
         self.amdahl("logs", "told", "--rank", "1", "--all-ranks", code=1)
+
+    # promises: D11
+    def test_an_attempt_without_rank_0_shows_the_pod_that_is_there(self):
+        self.submit("blamed")
+        self.says("blamed", 1, 1)
+        self.says("blamed", 2, 0)
+        self.wait_ended("blamed-1-1", "blamed-2-0")
+        done = self.cluster.run("logs", "blamed", "--attempt", "1")
+        self.assertEqual(done.stdout, "attempt 1 rank 1\n")
+        self.assertIn("attempt 1 has no log of rank 0; this is rank 1", done.stderr)
+        self.amdahl("logs", "blamed", "--attempt", "1", "--rank", "0", code=1)
 
     def test_a_pod_of_that_name_wins(self):
         self.submit("twin-1-0")

@@ -28,8 +28,12 @@ from runner import Outcome, Runner  # noqa: E402
 from shrink import shrunk  # noqa: E402
 
 KEPT = HERE / "sequences"
+SEED = "seed "  # the names of random sequences
 PROGRESS_SECONDS = 10
 REPEATS = 3  # of a sequence that differs: what does not differ again was a matter of time
+
+
+FLOOR = 20  # random sequences: with fewer a run has compared nothing worth the word
 
 
 class Tally:
@@ -37,7 +41,7 @@ class Tally:
 
     def __init__(self):
         self._lock = threading.Lock()
-        self.sequences = self.requests = self.left_out = 0
+        self.sequences = self.random = self.requests = self.left_out = 0
         self.verbs, self.kinds = collections.Counter(), collections.Counter()
         self.known, self.groups = collections.Counter(), collections.Counter()
         self.failed: list[tuple[str, list[dict], Outcome]] = []
@@ -53,6 +57,7 @@ class Tally:
     def add(self, name: str, steps: list[dict], outcome: Outcome) -> None:
         with self._lock:
             self.sequences += 1
+            self.random += name.startswith(SEED)
             self.requests += outcome.sent
             self.left_out += outcome.left_out
             self.verbs.update(step["verb"] for step in steps)
@@ -71,6 +76,16 @@ class Tally:
         return sorted(best.values(), reverse=True,
                       key=lambda found: self.groups[found[2].differences[0].group()])
 
+    def fault(self, kept: int, floor: int) -> str:
+        """Why the run proves nothing or too little; empty: it is good."""
+        if self.failed:
+            return f"{len(self.failed)} sequences differ"
+        if self.sequences - self.random < kept:
+            return f"{self.sequences - self.random} of {kept} kept sequences were compared"
+        if self.random < floor:
+            return f"{self.random} random sequences were compared, at least {floor} are wanted"
+        return ""
+
     def line(self, start: float) -> str:
         return (f"{self.sequences} sequences, {self.requests} requests to each server, "
                 f"{len(self.failed)} differ, {time.monotonic() - start:.0f} s")
@@ -81,7 +96,10 @@ def parser() -> argparse.ArgumentParser:
                                   formatter_class=argparse.RawDescriptionHelpFormatter)
     top.add_argument("--sequences", type=int, default=2000)
     top.add_argument("--seed", type=int, default=1, help="of the first sequence; then one by one")
-    top.add_argument("--minutes", type=float, default=60, help="no new sequence after this time")
+    top.add_argument("--minutes", type=float, default=60,
+                     help="no new sequence after this time, once the floor is reached")
+    top.add_argument("--floor", type=int, default=FLOOR,
+                     help="fail if fewer random sequences were compared")
     top.add_argument("--threads", type=int, default=4)
     top.add_argument("--stop-after", type=int, default=20, help="this many differing sequences")
     top.add_argument("--shrink", type=int, default=3, help="how many differences to shrink")
@@ -115,7 +133,7 @@ def compare(real, ours, args) -> int:
     kept = args.replay or sorted(KEPT.glob("*.json"))
     jobs = [(path.stem, lambda path=path: sequence.load(path)) for path in kept]
     if not args.replay:
-        jobs += [(f"seed {seed}", lambda seed=seed: Generator(seed).sequence())
+        jobs += [(f"{SEED}{seed}", lambda seed=seed: Generator(seed).sequence())
                  for seed in range(args.seed, args.seed + args.sequences)]
     seeds = "" if args.replay else f", then seeds {args.seed} to {args.seed + args.sequences - 1}"
     print(f"{len(kept)} kept sequences{seeds}", flush=True)
@@ -123,7 +141,10 @@ def compare(real, ours, args) -> int:
     for name, steps, outcome in tally.one_of_each_group()[:args.shrink]:
         report(runner, name, steps, outcome, args.save)
     summary(tally, start)
-    return 0 if tally.sequences >= len(kept) and not tally.failed else 1
+    fault = tally.fault(len(kept), 0 if args.replay else args.floor)
+    if fault:
+        print(f"FAILED: {fault}", flush=True)
+    return 1 if fault else 0
 
 
 def run_all(runner: Runner, tally: Tally, jobs: list, args, start: float) -> None:
@@ -131,7 +152,9 @@ def run_all(runner: Runner, tally: Tally, jobs: list, args, start: float) -> Non
     lock = threading.Lock()
 
     def work() -> None:
-        while time.monotonic() < end and len(tally.failed) < args.stop_after:
+        while len(tally.failed) < args.stop_after:
+            if time.monotonic() > end and (args.replay or tally.random >= args.floor):
+                return
             with lock:
                 job = next(pending, None)
             if job is None:

@@ -11,12 +11,14 @@ ROOT = HERE.parents[1]
 sys.path.insert(0, str(HERE))
 
 import compare  # noqa: E402
+import differential  # noqa: E402
 import known_differences  # noqa: E402
 import sequence  # noqa: E402
 from generator import Generator  # noqa: E402
 from kinds import KINDS  # noqa: E402
 from kubectl_sessions import SESSIONS  # noqa: E402
 from normalise import Normaliser  # noqa: E402
+from runner import Outcome  # noqa: E402
 from shrink import shrunk  # noqa: E402
 
 PAGE = ROOT / "docs/reference/conformance.md"
@@ -32,6 +34,26 @@ def normal(*answers: dict) -> list:
 
 def thing(version: int, **metadata) -> dict:
     return {"kind": "Thing", "metadata": {"resourceVersion": str(version), **metadata}}
+
+
+class Floors(unittest.TestCase):
+    # promises: B12
+    def test_a_run_with_too_few_random_sequences_fails(self):
+        tally = differential.Tally()
+        for n in range(3):
+            tally.add(f"kept-{n}", [], Outcome([]))
+        self.assertIn("0 random sequences", tally.fault(kept=3, floor=2))
+        self.assertEqual(tally.fault(kept=3, floor=0), "")
+        tally.add("seed 1", [], Outcome([]))
+        self.assertIn("1 random sequences", tally.fault(kept=3, floor=2))
+        tally.add("seed 2", [], Outcome([]))
+        self.assertEqual(tally.fault(kept=3, floor=2), "")
+        self.assertIn("3 of 4 kept", tally.fault(kept=4, floor=2))
+
+    # promises: B12
+    def test_no_run_of_the_program_has_a_floor_of_nothing(self):
+        self.assertGreater(differential.parser().parse_args([]).floor, 0)
+        self.assertGreater(differential.parser().parse_args(["--sequences", "0"]).floor, 0)
 
 
 class Sequences(unittest.TestCase):

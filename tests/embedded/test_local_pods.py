@@ -96,6 +96,16 @@ class Pods(PodTest):
         self.assertLess(end["startedAt"], end["finishedAt"])
         self.assertLessEqual(times["Initialized"], end["startedAt"])
 
+    # promises: A10
+    def test_a_fifo_for_last_words_stops_nobody(self):
+        self.up()
+        words = '"$AMDAHL_POD_FOLDER"/last-words/c.*'
+        self.apply(pod("fifo", f"f=$(echo {words}); rm -f $f; mkfifo $f; exit 3"))
+        end = self.in_phase("fifo", "Failed")["containerStatuses"][0]["state"]["terminated"]
+        self.assertEqual((end["exitCode"], end.get("message", "")), (3, ""))
+        self.apply(pod("next", "echo here"))
+        self.in_phase("next", "Succeeded")
+
     def test_volumes(self):
         shared = self.home.path / "shared"
         shared.mkdir(mode=0o755)

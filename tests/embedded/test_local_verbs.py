@@ -10,6 +10,7 @@ from local_cli import MAP, PROGRAM, ROOT, Home, LocalTest, mode
 
 
 class Kubeconfigs(LocalTest):
+    # promises: A10
     def test_a_context_is_merged_and_taken_out_again(self):
         home = self.home
         mine = home.path / "config"
@@ -18,14 +19,14 @@ class Kubeconfigs(LocalTest):
                 "  context: {cluster: prod, user: ann}\nusers:\n- name: ann\n  user: {token: t}\n"
                 "current-context: prod\n")
         mine.write_text(text)
-        mine.chmod(0o640)
+        mine.chmod(0o644)
         link = home.path / "link"
         link.symlink_to(mine)
         home.run("local", "up", "--kubeconfig", link)
         merged = mine.read_text()
         self.assertIn("# far away", merged)
         self.assertIn("current-context: prod", merged)
-        self.assertEqual(mode(mine), 0o640)
+        self.assertEqual(mode(mine), 0o600)  # it holds a token now
         self.assertTrue(link.is_symlink())
         words = ("--kubeconfig", link, "--context", "amdahl-local")
         self.assertIn("default", home.run("get", "ns", *words).stdout)

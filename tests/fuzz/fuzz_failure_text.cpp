@@ -1,6 +1,6 @@
-// What a trainer may have left behind: any bytes as termination message and as log. Whatever they
-// are, an exit code of 0 is no failure, nothing is confirmed by them, and every text that comes out
-// is one line of valid UTF-8 within its bound.
+// What a trainer may have left behind: any bytes as termination message and as the error of its
+// last report. Whatever they are, an exit code of 0 is no failure, nothing is confirmed by them,
+// and every text that comes out is one line of valid UTF-8 within its bound.
 #include <cstdint>
 #include <string_view>
 
@@ -25,7 +25,7 @@ AttemptEvidence attempt_with(std::string_view text, std::int32_t exit_code) {
   attempt.pods = {pod, pod};
   attempt.pods[1].rank = 1;
   attempt.pods[1].containers[0].ended->message.clear();
-  attempt.pods[1].log_tail = text;
+  attempt.pods[1].report.error = text;
   return attempt;
 }
 

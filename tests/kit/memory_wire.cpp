@@ -34,12 +34,31 @@ std::string meta(const Json& object, const char* field) {
   return found != metadata->end() && found->is_string() ? found->get<std::string>() : std::string();
 }
 
+// "regarding.kind=Pod,type=Warning": equality of texts at dotted paths.
+bool has_fields(const Json& object, std::string_view selector) {
+  while (!selector.empty()) {
+    const std::string_view term = selector.substr(0, selector.find(','));
+    selector.remove_prefix(std::min(selector.size(), term.size() + 1));
+    std::string_view path = term.substr(0, term.find('='));
+    const Json* at = &object;
+    while (!path.empty() && at->is_object()) {
+      const std::string step(path.substr(0, path.find('.')));
+      path.remove_prefix(std::min(path.size(), step.size() + 1));
+      const auto found = at->find(step);
+      if (found == at->end()) return false;
+      at = &*found;
+    }
+    if (!at->is_string() || at->get_ref<const std::string&>() != term.substr(term.find('=') + 1))
+      return false;
+  }
+  return true;
+}
+
 bool selected(const Json& object, const std::map<std::string, std::string>& query,
               const std::string& ns) {
   if (object.is_null() || (!ns.empty() && meta(object, "namespace") != ns)) return false;
   const auto fields = query.find("fieldSelector");
-  if (fields != query.end() && fields->second != "metadata.name=" + meta(object, "name"))
-    return false;
+  if (fields != query.end() && !has_fields(object, fields->second)) return false;
   const auto labels = query.find("labelSelector");
   if (labels == query.end()) return true;
   PackedMap::Builder builder;

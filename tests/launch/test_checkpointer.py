@@ -1,19 +1,18 @@
 """The checkpointer: the third process, which finishes saves of a trainer that is dead."""
 
-import http.server
 import os
 import re
 import signal
 import subprocess
 import sys
 import tempfile
-import threading
 import time
 import unittest
 from pathlib import Path
 
 sys.path.insert(0, str(Path(__file__).resolve().parent))
 
+from hanging_bucket import HangingBucket  # noqa: E402
 from launch import Launch, Operator, wait_for  # noqa: E402
 
 LIBRARY = os.environ.get("AMDAHL_CHECKPOINT_LIBRARY", "")
@@ -38,33 +37,6 @@ found = checkpoint.Checkpointer(sys.argv[1], agent="off").load(as_numpy=True)
 assert (found.state["w"] == found.step).all() and found.state["step"] == found.step
 print(found.step)
 """
-
-
-class HangingBucket:
-    """A store that takes requests and answers none."""
-
-    def __init__(self):
-        asked = self.asked = threading.Event()
-
-        class Handler(http.server.BaseHTTPRequestHandler):
-            def handle_one_request(self):
-                self.raw_requestline = self.rfile.readline(65537)
-                asked.set()
-                time.sleep(60)
-                self.close_connection = True
-
-            def log_message(self, *_):
-                pass
-
-        self.server = http.server.ThreadingHTTPServer(("127.0.0.1", 0), Handler)
-        self.server.daemon_threads = True
-        self.server.handle_error = lambda *_: None
-        self.host = f"http://127.0.0.1:{self.server.server_address[1]}"
-        threading.Thread(target=self.server.serve_forever, daemon=True).start()
-
-    def close(self):
-        self.server.shutdown()
-        self.server.server_close()
 
 
 @unittest.skipUnless(LIBRARY, "AMDAHL_CHECKPOINT_LIBRARY names no library: run it by ctest")

@@ -94,6 +94,61 @@ class PauseTest(unittest.TestCase):
         self.assertIsNone(launch.process.poll())
         self.assertIn("runs on", launch.errors())
 
+    # promises: B2
+    def test_a_trainer_that_saves_and_hears_nothing_is_not_waited_for(self):
+        launch = self.run_trainer(MARK + "mark(3)\n" + LOOP)  # counts no steps
+        launch.said("ready")
+        wait_for(lambda: self.operator.last().get("checkpoint", {}).get("step") == 3)
+        self.ask("Pause", seconds=3600)
+        self.reaches("Failed")
+        self.assertNotIn("way", self.operator.last()["pause"])
+        self.assertIsNone(launch.process.poll())
+
+    # promises: B2
+    def test_a_trainer_that_begins_to_listen_after_the_deadline_is_told(self):
+        code = MARK + "print('ready', flush=True)\n" \
+            "while not os.path.exists('go'): time.sleep(0.05)\n" + HELPER.replace("AFTER", "break")
+        launch = self.run_trainer(code)
+        launch.said("ready")
+        self.ask("Pause", seconds=1)
+        self.reaches("TimedOut")
+        (launch.path / "go").touch()
+        self.assertEqual(launch.wait(), 0)
+        self.assertEqual(launch.last_word()["pause"]["state"], "Committed")
+
+    # promises: D2
+    def test_a_save_that_fails_is_reported_with_its_reason(self):
+        code = "from amdahl import job\njob.save_failed(2, 'put https://a:pw@b/c?sig=x: denied')\n"
+        launch = self.run_trainer(MARK + code + LOOP)
+        launch.said("ready")
+        wait_for(lambda: self.operator.last().get("failedSaves"))
+        failed = self.operator.last()["failedSaves"]
+        self.assertEqual(failed["count"], 2)
+        self.assertIn("denied", failed["message"])
+        self.assertNotIn("pw", failed["message"])
+        self.assertNotIn("sig", failed["message"])
+
+    # promises: D7
+    def test_the_exit_code_of_a_pause_is_a_good_end_once_it_is_committed(self):
+        launch = self.run_trainer(HELPER.replace("AFTER", "job.exit_paused()"))
+        wait_for(lambda: self.operator.last().get("step", 0) > 10)
+        self.ask("Pause")
+        self.assertEqual(launch.wait(), 0)
+        word = launch.last_word()
+        self.assertEqual((word["pause"]["state"], word["exit"]), ("Committed", {"code": 0}))
+
+    # promises: D7
+    def test_the_exit_code_of_a_pause_that_nobody_asked_for_is_a_failure(self):
+        launch = self.run_trainer("from amdahl import job\njob.exit_paused()\n")
+        self.assertEqual(launch.wait(), 85)
+        self.assertEqual(launch.last_word()["exit"], {"code": 85})
+        unsaved = HELPER.replace('job.committed(n, "/ckpt/%d" % n)', "job.failed('disk full')")
+        launch = self.run_trainer(unsaved.replace("AFTER", "job.exit_paused()"))
+        wait_for(lambda: self.operator.last().get("step", 0) > 10)
+        self.ask("Pause")
+        self.assertEqual(launch.wait(), 85)
+        self.assertEqual(launch.last_word()["pause"]["state"], "Failed")
+
     def test_a_trainer_that_is_still_starting_is_asked_when_it_can_hear(self):
         code = MARK + "print('ready', flush=True); time.sleep(3)\n" \
             "signal.signal(signal.SIGUSR1, lambda *_: mark(7))\n" + LOOP

@@ -7,7 +7,6 @@ import subprocess
 import sys
 import time
 import unittest
-import urllib.request
 from pathlib import Path
 
 sys.path.insert(0, str(Path(__file__).resolve().parent))
@@ -31,13 +30,10 @@ for n in range(1, 31):
         time.sleep(0.03)
     time.sleep(0.03)
     job.step(n, 30, loss=1.0 / n, tokens=10 * n)
-with job.phase("CheckpointSave"):
-    time.sleep(0.5)
-with job.phase("Eval"):
-    time.sleep(0.5)
+for phase in ("CheckpointSave", "Eval"):
+    with job.phase(phase):
+        time.sleep(0.5)
 """
-
-
 INTERVALS = """
 import os, subprocess, sys, time
 from amdahl import checkpoint, job
@@ -93,14 +89,37 @@ class Reports(unittest.TestCase):
             self.assertEqual({m["name"] for m in report["metrics"]}, {"loss", "tokens"})
             self.assertEqual(report["exit"], {"code": 0})
             spent = phases(report)
-            self.assertAlmostEqual(spent["DataWait"], 0.9, delta=0.3)
-            self.assertAlmostEqual(spent["Train"], 0.9, delta=0.4)
-            self.assertAlmostEqual(spent["CheckpointSave"], 0.5, delta=0.2)
-            self.assertAlmostEqual(spent["Eval"], 0.5, delta=0.2)
-            self.assertAlmostEqual(report["stepSeconds"], 0.06, delta=0.03)
+            busy = sum(spent.values()) - 3.1  # what the machine took besides all sleeps
+            for name in ("DataWait", "Train", "CheckpointSave", "Eval"):
+                slept = 0.9 if name in ("DataWait", "Train") else 0.5
+                self.assertGreaterEqual(spent[name], 0.6 * slept, spent)
+                self.assertLessEqual(spent[name], 1.1 * slept + busy, spent)
+            self.assertTrue(0.03 <= report["stepSeconds"] <= 0.09 + busy, report)
         sequences = [report["sequence"] for report in operator.reports]
         self.assertEqual(sequences, sorted(set(sequences)))
         self.assertEqual(operator.connections, 1)  # which is kept
+
+    # promises: D8
+    def test_a_log_without_a_step_is_unknown_and_not_init(self):
+        with Launch(*python("import time\nprint('working'); time.sleep(1)")) as launch:
+            self.assertEqual(launch.wait(), 0)
+            word = launch.last_word()
+        self.assertNotIn("step", word)
+        self.assertNotIn("stepSource", word)
+        self.assertGreater(phases(word)["Unattributed"], 0.9)
+        self.assertNotIn("Init", phases(word))
+
+    # promises: D8
+    def test_the_steps_of_an_unknown_program_are_read(self):
+        code = ("import time\nfor n in range(0, 50, 10):\n"
+                "  print(f'iter {n}: loss {5 - n / 10:.4f}, time 31.16ms, mfu 11.96%')\n"
+                "  time.sleep(0.1)\n")
+        with Launch(*python(code)) as launch:
+            self.assertEqual(launch.wait(), 0)
+            word = launch.last_word()
+        self.assertEqual((word["step"], word["stepSource"]), (40, "Log"))
+        self.assertIn({"name": "loss", "value": "1.0000"}, word["metrics"])
+        self.assertGreater(phases(word)["Train"], 0.3)
 
     def test_progress_is_read_from_a_log(self):
         code = ("import sys,time\nfor n in range(1, 11):\n"
@@ -146,21 +165,6 @@ class Reports(unittest.TestCase):
                     self.assertIn("reports do not arrive", stranger.errors())
                 self.assertEqual(len(operator.reports), count)
 
-    def test_metrics_are_served(self):
-        with socket.socket() as probe:
-            probe.bind(("127.0.0.1", 0))
-            port = probe.getsockname()[1]
-        with Launch(*python(STEPS + "\ntime.sleep(60)"),
-                    env={"AMDAHL_METRICS_PORT": str(port)}):
-            def text():
-                try:
-                    url = f"http://127.0.0.1:{port}/metrics"
-                    return urllib.request.urlopen(url, timeout=5).read().decode()
-                except OSError:
-                    return ""
-            wait_for(lambda: "amdahl_launch_step 30\n" in text())
-            self.assertIn('amdahl_launch_phase_seconds_total{phase="Train"}', text())
-
 
 class Misbehaviour(unittest.TestCase):
     def run_with(self, url, code="exit 3", seconds=15):
@@ -204,17 +208,24 @@ class Errors(unittest.TestCase):
         self.assertIn("in f", word["error"]["where"])
         self.assertEqual(word["exit"]["code"], 1)
 
+    # promises: D10
+    def test_the_peak_of_memory_is_in_the_last_words(self):
+        code = ("import os, signal\nkept = b'x' * (300 << 20)\n"
+                "os.kill(os.getpid(), signal.SIGKILL)")
+        word, _ = self.last_word(python(code))
+        self.assertEqual(word["exit"], {"code": 137, "signal": 9})
+        self.assertGreater(word["memoryPeakBytes"], 300 << 20)
+        # That of the trainer, not of everything in the same cgroup.
+        self.assertLess(word["memoryPeakBytes"], 600 << 20)
+
     def test_a_trainer_that_only_prints_of_a_failure_has_none(self):
         word, _ = self.last_word(python("print('CUDA out of memory'); exit(1)"))
+        # The end of the log is passed on as it is, and nothing is concluded from it.
+        self.assertEqual((word["error"]["kind"], word["error"]["message"].strip()),
+                         ("Unknown", "CUDA out of memory"))
+        word, _ = self.last_word(python(
+            "import traceback\ntry: 1/0\nexcept Exception: traceback.print_exc()"))
         self.assertNotIn("error", word)
-        code = "import traceback\ntry: 1/0\nexcept Exception: traceback.print_exc()"
-        word, _ = self.last_word(python(code))
-        self.assertNotIn("error", word)
-
-    def test_the_end_of_a_flood_is_still_read(self):
-        code = "import sys\nfor i in range(200_000): print('x' * 200)\nraise MemoryError('here')"
-        word, _ = self.last_word(python(code))
-        self.assertEqual(word["error"]["type"], "MemoryError")
 
     def test_torchrun_is_put_before_the_script_and_its_error_file_read(self):
         with Launch("true") as folder:
@@ -234,7 +245,8 @@ class Errors(unittest.TestCase):
                     said = json.loads(launch.output())
                     word = launch.last_word()
                 self.assertIn("Rendezvous", phases(operator.last()))
-                self.assertIn("Init", phases(operator.last()))
+                self.assertIn("Unattributed", phases(operator.last()))  # it says nothing
+                self.assertNotIn("Init", phases(operator.last()))
         self.assertEqual(said["argv"], ["train.py", "--lr", "1"])
         self.assertEqual(said["env"]["PET_NNODES"], "2")
         self.assertEqual(said["env"]["AMDAHL_RANK"], "1")

@@ -104,6 +104,7 @@ class TrainingJobs(unittest.TestCase):
 
     # --- pauses
 
+    # promises: B9, D9
     def test_a_paused_job_holds_nothing_and_goes_on_from_its_step(self):
         self.start("held", *LONG, "--checkpoints", "/checkpoints",
                    checkpoint={"uri": "file:///checkpoints"})
@@ -115,16 +116,30 @@ class TrainingJobs(unittest.TestCase):
         suspended = self.condition("held", "Suspended")
         self.assertEqual(suspended["status"], "True")
         self.assertIn(str(pause["step"]), suspended["message"])
-        self.assertEqual(self.world.children("held"), [])
+        # Nothing that anybody else could use: the Service without endpoints waits for the resume.
+        self.assertEqual(self.world.children("held"), ["services held-gang"])
         saved = (self.world.checkpoints / "checkpoint.json").read_text()
         self.assertIn(f'"step": {pause["step"]}', saved)
+        self.see_what_is_left("held")
         self.world.edit("held", suspend=False)
         self.until_step("held", pause["step"] + 1, attempt=2)
-        log = self.world.kubectl.run("logs", "held-2-1", "-c", "trainer")[1]
-        self.assertIn(f"going on after step {pause['step']}", log)
+        # containerd copies output to the log file, so a line may arrive after the step it precedes.
+        words = f"going on after step {pause['step']}"
+        log = lambda: self.world.kubectl.run("logs", "held-2-1", "-c", "trainer")[1]
+        self.until(lambda: words in log(), "held", f"line '{words}' in the log of rank 1")
         attempt = self.world.status("held")["attempts"][1]
         self.assertEqual(attempt["resumedFromStep"], pause["step"])
         self.assertGreater(attempt["firstStep"], pause["step"])
+
+    def see_what_is_left(self, name: str) -> None:
+        """Of a paused job whose checkpoints are in a volume: a claim, and the log of each rank."""
+        ready = self.condition(name, "CheckpointReady")
+        self.assertEqual((ready["status"], ready["reason"]), ("Unknown", "NotVerified"))
+        self.assertIn("is a folder of the pods, which the operator cannot read", ready["message"])
+        self.assertEqual(self.world.pods(name), {})
+        log = self.world.amdahl("logs", name, "--attempt", "1", "--rank", "0",
+                                "--from", str(self.world.checkpoints))
+        self.assertIn(f"rank 1 is {name}-1-1.{name}-gang", log)
 
     # --- failures
 

@@ -6,6 +6,8 @@
 #include <array>
 #include <nlohmann/json.hpp>
 
+#include "operator/api/names.hpp"
+#include "operator/api/report_env.hpp"
 #include "operator/controller/writer.hpp"
 
 namespace amdahl::simulation {
@@ -21,6 +23,16 @@ bool compared(std::string_view storage) {
   });
 }
 
+// One follows from the uid of the job, the other from when it was paused.
+void forget_timing(Json& pod) {
+  if (!pod.contains("containers")) return;
+  for (Json& container : pod["containers"])
+    for (Json& variable : container["env"])
+      if (variable["name"] == api::report_env::kAttemptId ||
+          variable["name"] == api::env::kResumeStep)
+        variable["value"] = "";
+}
+
 void strip(Json& object) {
   Json& meta = object["metadata"];
   for (const char* field :
@@ -31,12 +43,23 @@ void strip(Json& object) {
   if (meta.contains("annotations") && meta["annotations"].empty()) meta.erase("annotations");
   if (meta.contains("ownerReferences"))
     for (Json& owner : meta["ownerReferences"]) owner.erase("uid");
-  if (object.contains("spec") && object["spec"].is_object()) object["spec"].erase("nodeName");
+  if (object.contains("spec") && object["spec"].is_object()) {
+    object["spec"].erase("nodeName");
+    forget_timing(object["spec"]);
+  }
   const auto status = object.find("status");
   if (status == object.end() || !status->is_object()) return;
   const Json phase = status->value("phase", Json());
+  const Json pause = status->value("pause", Json());
   object.erase("status");
-  if (!phase.is_null()) object["status"] = {{"phase", phase}};
+  if (phase.is_null()) return;
+  object["status"] = {{"phase", phase}};
+  // Whether a pause that lasts lost steps. What it found to save is a matter of timing, and so is
+  // the record of one that is over.
+  if (phase != "Paused" || !pause.is_object()) return;
+  const std::string outcome = pause.value("outcome", "");
+  const bool kept = outcome == "Committed" || outcome == "NothingToSave";
+  object["status"]["pause"] = kept ? "nothing lost" : outcome;
 }
 
 using Names = std::map<std::string, std::string>;  // of objects, by uid
@@ -62,10 +85,16 @@ void name_uids(Json& value, const Names& names) {
   }
 }
 
+bool is_paused(const Json& object) {
+  const auto status = object.find("status");
+  return status != object.end() && status->value("phase", "") == "Paused";
+}
+
 }  // namespace
 
 EndState end_state(const local::ObjectTable& table) {
   EndState state;
+  std::vector<std::string> idle;  // a paused job has a Service if it began to start: that is timing
   const Names names = names_of(table);
   for (local::ResourceId id = 0; id < table.resources(); ++id) {
     const std::string& storage = table.storage(id);
@@ -74,9 +103,13 @@ EndState end_state(const local::ObjectTable& table) {
       Json json = local::parsed(*object);
       strip(json);
       name_uids(json, names);
+      if (is_paused(json))
+        idle.push_back(
+            fmt::format("services {}/{}", object->ns(), api::service_name(object->name())));
       state[storage + " " + key] = json.dump();
     }
   }
+  for (const std::string& service : idle) state.erase(service);
   return state;
 }
 

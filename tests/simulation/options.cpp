@@ -88,7 +88,8 @@ const std::string_view kHelp =
   simulate --replay SEED --subject NAME      one seed: its plan, its trace, its verdict
   simulate --scenario FILE                   plays a saved run
 
-  --subject LIST   of: mirror, gang, training, job, replace, counted;
+  --subject LIST   of: mirror, gang, training, job, launched, replace,
+                   counted;
                    wrong: no-l1, no-w1, no-w2, no-w3, no-e2, training-no-e2
   --faults LIST    only these kinds, e.g. lag,kill; "all" is what makes sense for the subject
   --save FILE      writes the scenario of --replay, with as few faults as still fail

@@ -14,6 +14,7 @@ namespace {
 const Actor kScheduler{.name = "scheduler"};
 const Actor kKubelet{.name = "kubelet"};
 constexpr int kSlotsPerNode = 4;
+constexpr std::chrono::nanoseconds kGrace = std::chrono::seconds{30};
 constexpr int kNodes = 3;
 
 std::string pod_path(const std::string& name) {
@@ -36,6 +37,27 @@ std::string env_of(const Json& container, std::string_view name, std::string_vie
   return {};
 }
 
+std::uint32_t number_after(std::string_view text, std::string_view word) {
+  const auto at = text.find(word);
+  return at == text.npos ? 0 : number_in(text.substr(at + word.size()));
+}
+
+// Of a trainer whose script gives it a launcher.
+void read_launcher(PodView& view, const Json& pod, std::string_view command) {
+  const auto says = [&](std::string_view word) { return command.find(word) != command.npos; };
+  view.ignores_term = says("ignore-term");
+  view.reports = says("report");
+  if (!view.reports) return;
+  const Json& container = pod["spec"]["containers"][0];
+  view.job = pod.value("/metadata/labels/amdahl.dev~1job"_json_pointer, std::string());
+  view.job_uid = pod.value("/metadata/ownerReferences/0/uid"_json_pointer, std::string());
+  view.attempt = static_cast<std::int32_t>(number_in(env_of(container, "AMDAHL_ATTEMPT", "")));
+  view.resume_step = number_in(env_of(container, "AMDAHL_RESUME_STEP", ""));
+  view.deaf = says("deaf");
+  view.hangs = static_cast<std::uint32_t>(view.attempt) < number_after(command, "hang-below=");
+  view.work = number_after(command, "work=");
+}
+
 // What its author has said, which stays.
 PodView view_of(const local::StoredObject& object) {
   const Json pod = local::parsed(object);
@@ -43,7 +65,6 @@ PodView view_of(const local::StoredObject& object) {
   const std::string attempt = env_of(container, "ATTEMPT", "AMDAHL_ATTEMPT");
   const std::string command =
       container.contains("command") ? container["command"].dump() : std::string();
-  const auto script = command.find("fail-below=");
   const auto until = command.find("hold-until=");
   PodView view{
       .uid = object.uid,
@@ -58,8 +79,8 @@ PodView view_of(const local::StoredObject& object) {
   } else {
     view.holds = command.find("hold") != std::string::npos;
   }
-  if (script != std::string::npos && view.rank == 0)
-    view.fails = number_in(attempt) < number_in(std::string_view(command).substr(script + 11));
+  read_launcher(view, pod, command);
+  view.fails = view.rank == 0 && number_in(attempt) < number_after(command, "fail-below=");
   return view;
 }
 
@@ -159,13 +180,12 @@ void Pods::step() {
   end_gangs();
 }
 
-void Pods::set_phase(const std::string& pod, std::string_view phase, std::string_view uid) {
+void Pods::set_status(const std::string& pod, std::string_view uid, const Json& status) {
   const auto found = pods_.find(pod);
   if (found == pods_.end() || found->second.uid != uid) return;
   if (found->second.phase == "Succeeded" || found->second.phase == "Failed") return;
-  if (found->second.deleting && phase != "Failed") return;
-  server_.write(kKubelet, "PATCH", pod_path(pod) + "/status",
-                Json{{"status", {{"phase", phase}}}}.dump());
+  if (found->second.deleting && status["phase"] != "Failed") return;
+  server_.write(kKubelet, "PATCH", pod_path(pod) + "/status", Json{{"status", status}}.dump());
 }
 
 // The node shuts down, and its kubelet says so.
@@ -191,7 +211,8 @@ void Pods::start_bound() {
     std::string& planned = planned_[pod.uid];
     if (pod.deleting && planned != "gone") {
       planned = "gone";
-      agenda_.in(pause(100, 2'000), [this, name, uid = pod.uid] { remove(name, uid, true); });
+      const auto dies = pod.ignores_term && pod.phase == "Running" ? kGrace : pause(100, 2'000);
+      agenda_.in(dies, [this, name, uid = pod.uid] { remove(name, uid, true); });
     } else if (!pod.node.empty() && pod.phase == "Pending" && planned.empty()) {
       planned = "Running";
       agenda_.in(pause(200, 3'000),
@@ -213,7 +234,7 @@ void Pods::end_gangs() {
   for (const auto& [gang, names] : running) {
     const std::size_t all = names.size() + succeeded[gang];
     const PodView& first = pods_.at(names.front());
-    if (all < first.size || failed.contains(gang) || first.holds) continue;
+    if (all < first.size || failed.contains(gang) || first.holds || first.reports) continue;
     std::string loser;
     for (const std::string& name : names)
       if (pods_.at(name).fails) loser = name;

@@ -11,6 +11,7 @@
 #pragma once
 
 #include <map>
+#include <nlohmann/json.hpp>
 #include <string>
 #include <string_view>
 #include <vector>
@@ -33,6 +34,16 @@ struct PodView {
   bool fails = false;         // by its script, once all run
   bool holds = false;         // by its script, until it is deleted
   Monotonic not_before = {};  // by its script, it does not end before that
+  // Of trainers with a launcher (launchers.hpp).
+  bool reports = false;
+  bool deaf = false;
+  bool hangs = false;
+  bool ignores_term = false;
+  std::int64_t work = 0;  // steps until it ends well; 0: never
+  std::string job = {};
+  std::string job_uid = {};
+  std::int32_t attempt = 0;
+  std::int64_t resume_step = 0;
   bool deleting = false;
 };
 using PodViews = std::map<std::string, PodView>;  // by name
@@ -50,13 +61,17 @@ class Pods {
 
   void on_mutation(const local::Mutation& mutation);
   void play(const Fault& fault);  // pod-kill, pod-delete, preempt, node-loss
+  const PodViews& views() const { return pods_; }
+  void set_status(const std::string& pod, std::string_view uid, const Json& status);
 
  private:
   void soon();
   void step();
   void start_bound();
   void end_gangs();
-  void set_phase(const std::string& pod, std::string_view phase, std::string_view uid);
+  void set_phase(const std::string& pod, std::string_view phase, std::string_view uid) {
+    set_status(pod, uid, {{"phase", phase}});
+  }
   void kill(const std::string& pod, const std::string& uid);
   void remove(const std::string& pod, const std::string& uid, bool at_once);
   void take_node(const std::string& node, const Fault& fault);

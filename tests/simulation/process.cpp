@@ -29,6 +29,11 @@ Task<void> Process::run(Process& self) {
   if (!self.killed_) self.options_.on_end();
 }
 
+std::optional<api::ReportReply> Process::report(const api::Report& report) {
+  if (killed_ || clock_.frozen()) return std::nullopt;
+  return program_->report(report, clock_.wall());
+}
+
 void Process::kill() {
   if (killed_) return;
   killed_ = true;

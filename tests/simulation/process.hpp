@@ -31,6 +31,7 @@ class Process {
 
   void kill();  // SIGKILL: nothing of it reaches the server any more
   bool gone() const { return group_.empty(); }
+  std::optional<api::ReportReply> report(const api::Report& report);  // nullopt: no answer
   bool killed() const { return killed_; }
   ProcessClock& clock() { return clock_; }
   SimWire& wire() { return wire_; }

@@ -12,6 +12,7 @@
 
 #include "base/rng.hpp"
 #include "base/rules.hpp"
+#include "operator/api/report.hpp"
 #include "operator/controller/controller.hpp"
 #include "operator/controller/manager.hpp"
 #include "tests/simulation/fault_plan.hpp"
@@ -23,6 +24,11 @@ class Program {
  public:
   virtual ~Program() = default;
   virtual controller::Manager& manager() = 0;
+  // What the report endpoint would hand on; nullopt: this replica takes no reports now.
+  virtual std::optional<api::ReportReply> report(const api::Report& report, WallTime now) {
+    (void)report, (void)now;
+    return std::nullopt;
+  }
 };
 
 struct UserStep {
@@ -52,6 +58,7 @@ struct Subject {
   std::uint64_t workloads = 16;
   std::vector<std::string> workload_names = {};
   std::int64_t grid_ms = 5'000;               // between two times at which single faults are tried
+  std::int64_t converge_ms = 360'000;         // when all is done; faults end at kFaultsEndMs
   std::vector<std::string> definitions = {};  // CRDs that are there from the start
   std::string monkey_edit = R"({"metadata":{"annotations":{"monkey":"was here"}}})";
   // What depends on timing even without faults is left out of both ends; null: nothing does.

@@ -198,6 +198,7 @@ std::vector<Subject> right_subjects() {
                  .essence = gang_essence});
   all.push_back(training_subject());
   all.push_back(one_job_subject());
+  all.push_back(launched_subject());
   all.push_back({.name = "replace",
                  .about = "a child that is deleted and made again when it is outdated",
                  .kinds = faults_without_pods(),

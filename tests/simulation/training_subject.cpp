@@ -5,6 +5,7 @@
 #include <nlohmann/json.hpp>
 
 #include "operator/api/training_job_crd.hpp"
+#include "operator/process/training_sink.hpp"
 #include "operator/training/program.hpp"
 
 namespace amdahl::simulation {
@@ -16,6 +17,14 @@ class Trainings final : public Program {
       : manager_(runtime, rng.split(), std::move(options)),
         program_(runtime, rng.split(), {.ns = std::string(kNamespace)}, manager_, reports_) {}
   controller::Manager& manager() override { return manager_; }
+  std::optional<api::ReportReply> report(const api::Report& report, WallTime now) override {
+    if (!manager_.leading()) return std::nullopt;
+    const auto pod =
+        find_job_pod(program_.caches(), {.ns = std::string(kNamespace), .name = report.pod});
+    if (!pod || pod->pod_uid != report.pod_uid) return std::nullopt;
+    (void)reports_.note(report, report.pod_uid, now);
+    return reports_.reply_for({.key = pod->job, .uid = pod->job_uid}, pod->attempt, now);
+  }
   static std::unique_ptr<Program> start(const controller::Runtime& runtime, Rng rng,
                                         controller::ManagerOptions options) {
     return std::make_unique<Trainings>(runtime, rng, std::move(options));
@@ -110,6 +119,32 @@ std::vector<UserStep> life_script(std::uint64_t workload) {
   return {submitted, {.at_ms = kChange, .method = "DELETE", .target = path("job")}};
 }
 
+// Lives in which launchers have a say: pauses that are saved for, or not; a hang; a trainer that
+// does not end when it is told to.
+const std::vector<std::string> kLaunchedLives = {"pause-saved", "pause-resumed", "pause-refused",
+                                                 "hang-restart", "stubborn-cancel"};
+
+std::vector<UserStep> launched_script(std::uint64_t workload) {
+  constexpr std::int64_t kSubmit = 5'000, kChange = 40'000, kResume = 90'000;
+  const std::string& life = kLaunchedLives[workload];
+  const std::string_view name = life == "pause-resumed" ? kAgain : "job";
+  const auto submitted = [name](std::string_view command) {
+    return submit(kSubmit, name, 2, command,
+                  {{"checkpoint",
+                    {{"uri", "file:///saved"},
+                     {"interval", "1m"},
+                     {"pause", {{"policy", "Committed"}, {"deadline", "30s"}}}}}});
+  };
+  const UserStep suspend = edit(kChange, name, {{"suspend", true}});
+  if (life == "pause-saved") return {submitted("report"), suspend};
+  if (life == "pause-resumed")
+    return {submitted("report work=60"), suspend, edit(kResume, name, {{"suspend", false}})};
+  // It is asked, does not hear, and stops at a checkpoint that it makes anyway.
+  if (life == "pause-refused") return {submitted("report deaf"), suspend};
+  if (life == "hang-restart") return {submitted("report hang-below=2 work=40")};
+  return {submitted("report ignore-term"), edit(kChange, name, {{"cancel", true}})};
+}
+
 // Whether the pause of this one was seen before it was taken back depends on who was faster: which
 // attempt runs in the end is left open, not that one does.
 EndState any_attempt(const EndState& all) {
@@ -151,6 +186,17 @@ EndState essence(const EndState& all) {
   return left;
 }
 
+// Which attempt it was, and what a pause saved, depend on when a pod was lost.
+EndState launched_essence(const EndState& all) {
+  EndState left;
+  for (const auto& [id, text] : essence(all)) {
+    Json object = Json::parse(text, nullptr, false);
+    if (object.is_object() && object.contains("status")) object["status"].erase("pause");
+    left[id] = object.is_discarded() ? text : object.dump();
+  }
+  return left;
+}
+
 const char* const kPodGroups = R"({
   "metadata": {"name": "podgroups.scheduling.volcano.sh"},
   "spec": {
@@ -184,6 +230,18 @@ Subject one_job_subject() {
   subject.workloads = kLives.size();
   subject.workload_names = kLives;
   subject.grid_ms = 1'000;
+  return subject;
+}
+
+Subject launched_subject() {
+  Subject subject = one_job_subject();
+  subject.name = "launched";
+  subject.about = "operator/training, one job a world, with launchers that report";
+  subject.script = launched_script;
+  subject.workloads = kLaunchedLives.size();
+  subject.workload_names = kLaunchedLives;
+  subject.essence = launched_essence;
+  subject.converge_ms = 1'800'000;  // a hang is noticed after fifteen minutes
   return subject;
 }
 

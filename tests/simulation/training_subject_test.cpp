@@ -73,5 +73,30 @@ TEST_CASE("Without faults each life of a job ends as it is called", "[simulation
   }
 }
 
+TEST_CASE("Without faults each life with a launcher ends as it is called", "[simulation][B10]") {
+  Trials trials;
+  const Subject& subject = *find_subject("launched");
+  const std::map<std::string, std::string> ends = {
+      {"pause-saved", R"({"pause":"nothing lost","phase":"Paused"})"},
+      {"pause-resumed", R"({"phase":"Succeeded"})"},
+      {"pause-refused", R"({"pause":"nothing lost","phase":"Paused"})"},
+      {"hang-restart", R"({"phase":"Succeeded"})"},
+      {"stubborn-cancel", R"({"phase":"Cancelled"})"}};
+  REQUIRE(subject.workload_names.size() == ends.size());
+  for (std::uint64_t workload = 0; workload < subject.workloads; ++workload) {
+    const std::string& life = subject.workload_names[workload];
+    CAPTURE(life);
+    const RunResult& run = trials.reference(subject, workload);
+    CHECK(run.violations.empty());
+    const std::string job = life == "pause-resumed" ? "again" : "job";
+    CHECK(Json::parse(run.end.at("trainingjobs.amdahl.dev sim/" + job))["status"].dump() ==
+          ends.at(life));
+    // A hang ends attempt 1, and so does a pause. A refused one stops at the next checkpoint.
+    const Phases pods = phases_of(run.end, "pods");
+    CHECK(pods.contains(job + "-2-0") == (life == "hang-restart" || life == "pause-resumed"));
+    CHECK_FALSE(pods.contains(job + "-1-0"));
+  }
+}
+
 }  // namespace
 }  // namespace amdahl::simulation

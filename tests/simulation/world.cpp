@@ -7,6 +7,7 @@
 
 #include "base/check.hpp"
 #include "tests/simulation/end_state.hpp"
+#include "tests/simulation/launchers.hpp"
 #include "tests/simulation/pods.hpp"
 #include "tests/simulation/process.hpp"
 #include "tests/simulation/rules_of_run.hpp"
@@ -36,7 +37,10 @@ class World {
         ledger_(trace_),
         book_(options.plan),
         server_(start, rng_.split(), clock_, agenda_, ledger_),
-        pods_(server_, agenda_, book_, rng_.split()) {
+        pods_(server_, agenda_, book_, rng_.split()),
+        // A stream of its own, so that seeds of subjects without launchers stay what they are.
+        launchers_(pods_, agenda_, Rng(~options.seed),
+                   [this](const api::Report& report) { return deliver(report); }) {
     static constexpr std::array<controller::LeaseTimings, 2> kTimings{
         controller::LeaseTimings{milliseconds{15'000}, milliseconds{10'000}, milliseconds{2'000}},
         controller::LeaseTimings{milliseconds{30'000}, milliseconds{24'000}, milliseconds{12'000}}};
@@ -53,6 +57,7 @@ class World {
   void start(std::size_t replica);
   void crash(std::size_t replica, std::int64_t restart_ms);
   void ended(std::size_t replica);
+  std::optional<api::ReportReply> deliver(const api::Report& report);
   void run_until(Monotonic end);
   void bury();
   WireWorld wire_world() {
@@ -73,6 +78,7 @@ class World {
   FaultBook book_;
   SimServer server_;
   Pods pods_;
+  Launchers launchers_;
   controller::LeaseTimings timings_{};
   std::array<Process*, kReplicas> current_{};
   std::vector<std::unique_ptr<Process>> processes_;  // also dead ones: packets may be under way
@@ -82,7 +88,10 @@ class World {
 };
 
 void World::set_up() {
-  server_.on_mutation([this](const local::Mutation& mutation) { pods_.on_mutation(mutation); });
+  server_.on_mutation([this](const local::Mutation& mutation) {
+    pods_.on_mutation(mutation);
+    launchers_.on_mutation();
+  });
   for (const UserStep& step : options_.subject->script(options_.workload))
     agenda_.at(at_ms(step.at_ms), [this, step] {
       const int status = server_.write(kUser, step.method, step.target, step.body);
@@ -197,6 +206,14 @@ void World::play_foreign(const Fault& fault) {
   }
 }
 
+std::optional<api::ReportReply> World::deliver(const api::Report& report) {
+  for (Process* const process : current_) {
+    if (process == nullptr) continue;
+    if (auto reply = process->report(report)) return reply;
+  }
+  return std::nullopt;
+}
+
 void World::run_until(Monotonic end) {
   for (;;) {
     io_.poll();
@@ -229,9 +246,10 @@ void World::bury() {
 RunResult World::run() {
   set_up();
   plan_faults();
-  run_until(at_ms(options_.converge_ms));
+  const std::int64_t converge_ms = options_.subject->converge_ms;
+  run_until(at_ms(converge_ms));
   ledger_.demand_silence();
-  const std::int64_t end_ms = options_.converge_ms + options_.silence_ms;
+  const std::int64_t end_ms = converge_ms + options_.silence_ms;
   run_until(at_ms(end_ms));
   RunResult result{.end = end_state(server_.table()),
                    .counts = ledger_.counts(),

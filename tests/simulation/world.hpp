@@ -22,7 +22,6 @@ struct RunOptions {
   std::uint64_t workload = 0;  // of what the user does
   FaultPlan plan = {};
   bool keep_trace = false;
-  std::int64_t converge_ms = 360'000;  // faults end at kFaultsEndMs
   std::int64_t silence_ms = 180'000;
 };
 

@@ -14,10 +14,11 @@ sys.path.insert(0, str(ROOT / "tests" / "embedded"))
 
 from local_cli import Home  # noqa: E402
 
-PLACE_OF_VARIABLES = '- {name: PET_TEE, value: "9:1"}'
+PLACE_OF_VARIABLES = '- {name: PET_MONITOR_INTERVAL, value: "1"}'
 # Where there are no namespaces, names of pods come from libnss-wrapper; see its manual.
-FOR_SANITIZERS = '\n        - {name: NSS_WRAPPER_DISABLE_DEEPBIND, value: "1"}'
+FOR_SANITIZERS = '- {name: NSS_WRAPPER_DISABLE_DEEPBIND, value: "1"}\n        '
 PYTHON = "/usr/bin/python3"  # the one that Debian's torch belongs to
+TORCHRUN_PYTHON = ROOT / "tools" / "debian-torch" / "python3"  # the same, as its torchrun needs it
 
 
 def has_torch() -> bool:
@@ -121,10 +122,10 @@ class JobCase(unittest.TestCase):
     def make(cls, name: str, steps: int, step_seconds=0.04, checkpoint_steps=20) -> Job:
         losses = cls.home.path / name / "losses"
         return Job(cls.home, cls.example, name, {
-            **cls.edits,
+            "/path/to/python": str(TORCHRUN_PYTHON), **cls.edits,
             "--steps=400": f"--steps={steps}",
             "--checkpoint-steps=50": f"--checkpoint-steps={checkpoint_steps}",
-            PLACE_OF_VARIABLES: PLACE_OF_VARIABLES + FOR_SANITIZERS,
+            PLACE_OF_VARIABLES: FOR_SANITIZERS + PLACE_OF_VARIABLES,
             "--step-seconds=0.05": f"--step-seconds={step_seconds}, --losses={losses}"})
 
     def remove(self, job: Job) -> None:

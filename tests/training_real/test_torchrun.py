@@ -65,7 +65,7 @@ class Torchrun(JobCase):
 
     def test_all_examples_are_accepted(self):
         names = [*ROOT.glob("examples/local-*.yaml"), ROOT / "examples/evaluation-lm-eval.yaml"]
-        self.assertEqual(len(names), 5)
+        self.assertEqual(len(names), 6)
         for name in names:
             self.assertIn("created", self.home.run("submit", name, "--dry-run").stdout)
 
@@ -127,6 +127,7 @@ class Torchrun(JobCase):
         with self.assertRaises(AssertionError):
             process_of_rank(job, 0)
 
+    # fields: spec.runtime
     def test_an_evaluation_leaves_its_metrics_in_the_status(self):
         job = Job(self.home, "local-evaluation.yaml", "evaluated",
                   {"/path/to/checkpoints": str(self.calm.checkpoints)})

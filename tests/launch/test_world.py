@@ -1,0 +1,99 @@
+"""What a command means with Torchrun and DeepSpeed, and that a world of the wrong size fails."""
+
+import sys
+import tempfile
+import unittest
+from pathlib import Path
+
+sys.path.insert(0, str(Path(__file__).resolve().parent))
+
+from launch import Launch, Operator, wait_for  # noqa: E402
+
+STUB_TORCHRUN = """
+import os, subprocess, sys
+print("torchrun", *sys.argv[1:], flush=True)
+size = int(os.environ["PET_NNODES"]) * int(os.environ["PET_NPROC_PER_NODE"])
+for local in range(int(os.environ["PET_NPROC_PER_NODE"])):
+    variables = {**os.environ, "RANK": str(local), "WORLD_SIZE": str(size)}
+    subprocess.run([sys.executable, *sys.argv[1:]], env=variables, check=True)
+"""
+
+
+class Commands(unittest.TestCase):
+    def setUp(self):
+        folder = tempfile.TemporaryDirectory(prefix="amdahl-world-")
+        self.addCleanup(folder.cleanup)
+        self.folder = Path(folder.name)
+        package = self.folder / "torch/distributed"
+        package.mkdir(parents=True)
+        for path in (package.parent / "__init__.py", package / "__init__.py"):
+            path.write_text("")
+        (package / "run.py").write_text(STUB_TORCHRUN)
+        self.script = self.folder / "train.py"
+        self.script.write_text("import os; print('rank', os.environ.get('RANK'))\n")
+
+    def run_command(self, *command, runtime="Torchrun", nodes=1, processes=2, **env):
+        """The exit code, the last word and what was printed."""
+        variables = {"AMDAHL_RUNTIME": runtime, "PET_NNODES": str(nodes),
+                     "PET_NPROC_PER_NODE": str(processes), "PYTHONPATH": str(self.folder), **env}
+        with Launch(*command, env=variables) as launch:
+            code = launch.wait()
+            return code, launch.last_word(), launch.output(), launch.errors()
+
+    # promises: D1
+    def test_a_script_is_started_by_torchrun_whether_it_is_executable_or_not(self):
+        for mode in (0o644, 0o755):
+            self.script.chmod(mode)
+            for command in ([self.script, "--lr", "1"], [sys.executable, self.script, "--lr", "1"]):
+                for runtime in ("Torchrun", "DeepSpeed"):
+                    with self.subTest(mode=mode, command=command, runtime=runtime):
+                        code, _, out, errors = self.run_command(*command, runtime=runtime)
+                        self.assertEqual(code, 0, errors)
+                        self.assertEqual(out.split(), ["torchrun", str(self.script), "--lr", "1",
+                                                       "rank", "0", "rank", "1"])
+
+    # promises: D1
+    def test_a_command_without_ranks_is_no_success(self):
+        for command in (["true"], ["sh", "-c", "sleep 0.3"]):
+            with self.subTest(command=command):
+                code, word, _, errors = self.run_command(*command)
+                self.assertEqual((code, word["exit"]["code"]), (126, 126), errors)
+                self.assertEqual((word["error"]["kind"], word["error"]["source"]),
+                                 ("NoWorld", "Process"))
+                self.assertIn("needs a world of 2", word["error"]["message"])
+                self.assertIn("[train.py]", errors)
+
+    # promises: D1
+    def test_ranks_of_another_world_are_no_success(self):
+        code, word, _, errors = self.run_command(
+            "sh", "-c", "RANK=0 WORLD_SIZE=2 sleep 0.5", nodes=2)
+        self.assertEqual(code, 126, errors)
+        self.assertIn("a world of 2 instead of 4", word["error"]["message"])
+
+    # promises: D1
+    def test_what_has_its_world_or_needs_none_ends_as_it_ended(self):
+        for command, options in (
+                (["sh", "-c", "RANK=1 WORLD_SIZE=4 sleep 0.5"], {"nodes": 2}),
+                (["sh", "-c", "sleep 0.2"], {"processes": 1}),
+                (["true"], {"runtime": "Python", "nodes": 4}),
+                (["sh", "-c", "exit 7"], {})):
+            with self.subTest(command=command):
+                code, word, _, errors = self.run_command(*command, **options)
+                self.assertEqual(code, 7 if "exit 7" in command else 0, errors)
+                self.assertNotEqual(word.get("error", {}).get("kind"), "NoWorld")
+
+    # promises: D1
+    def test_a_trainer_that_was_asked_to_end_needs_no_world(self):
+        with Operator() as operator:
+            env = {"AMDAHL_RUNTIME": "Torchrun", "PET_NPROC_PER_NODE": "2",
+                   "AMDAHL_REPORT_URL": operator.url}
+            code = "trap 'exit 0' TERM; echo ready; while :; do sleep 0.1; done"
+            with Launch("sh", "-c", code, env=env) as launch:
+                launch.said("ready")
+                wait_for(lambda: operator.reports)
+                operator.reply = {"request": "Stop", "reportEverySeconds": 1}
+                self.assertEqual(launch.wait(), 0, launch.errors())
+
+
+if __name__ == "__main__":
+    unittest.main()
