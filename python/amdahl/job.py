@@ -103,6 +103,9 @@ class Launcher:
                 self._send_step(*self._unsent, self._clock())
             self._heard = self._send({"type": "heard"})
 
+    def stopping(self) -> bool:
+        return self._stop and self._heard
+
     def interval(self) -> float | None:
         self._receive()  # without "listening": who asks this need not ask should_stop()
         return self._interval
@@ -253,6 +256,11 @@ def should_stop() -> bool:
     if stop:  # not before all ranks agree: until then they make steps, and their usual checkpoints
         _quietly(_launcher.stops)
     return stop
+
+
+def stopping() -> bool:
+    """Whether should_stop() has said yes in this process, and nobody has taken it back."""
+    return bool(_quietly(_launcher.stopping))
 
 
 def checkpoint_interval() -> float | None:

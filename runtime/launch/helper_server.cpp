@@ -80,10 +80,12 @@ void HelperServer::read_lines(std::uint64_t id, std::string& text) {
   }
 }
 
-bool HelperServer::leads(std::uint64_t id) const {
+bool HelperServer::leads(std::uint64_t id, bool among_listeners) const {
   const std::int64_t own = connections_.at(id)->local_rank;
-  for (const auto& [other, connection] : connections_)
+  for (const auto& [other, connection] : connections_) {
+    if (among_listeners && !connection->listens) continue;
     if (connection->local_rank < own || (connection->local_rank == own && other < id)) return false;
+  }
   return true;
 }
 
@@ -101,7 +103,7 @@ void HelperServer::read_line(std::uint64_t id, std::string_view line) {
     connection.listens = true;
     on_change_();
   }
-  on_message_(*message, leads(id));
+  on_message_(*message, leads(id, message->kind == HelperKind::kHeard));
 }
 
 bool HelperServer::listening() const {

@@ -1,7 +1,8 @@
 // The unix socket on which the Python package of this node's processes speaks to the launcher.
 //
 // One line a message (helper_message.hpp); a line that is too long or no message costs its sender
-// nothing but the line. Of many processes, the one with the lowest local rank speaks for the node.
+// nothing but the line. Of many processes, the one with the lowest local rank speaks for the node;
+// that a pause was heard is said by the lowest one that listens, since the steps before it count.
 // Thread: one. Lifetime: run() has ended before it dies. Failure: without a socket nobody connects.
 #pragma once
 
@@ -53,7 +54,7 @@ class HelperServer {
   Task<void> serve(std::uint64_t id);
   void read_lines(std::uint64_t id, std::string& text);
   void read_line(std::uint64_t id, std::string_view line);
-  bool leads(std::uint64_t id) const;
+  bool leads(std::uint64_t id, bool among_listeners) const;
   static void write(Connection& connection, const std::string& line);
 
   TaskGroup& tasks_;

@@ -213,7 +213,8 @@ void Observer::judge_world() {
 
 void Observer::take_message(const HelperMessage& message, bool leads) {
   state_.helper(message, leads, moment());
-  if (message.kind == HelperKind::kHeard) step_pause(PauseHeard{state_.known_step()});
+  // Others may hear it before the last steps of the one that counts them are known here.
+  if (message.kind == HelperKind::kHeard && leads) step_pause(PauseHeard{state_.known_step()});
   if (message.kind == HelperKind::kFailed) {
     options_.complain("the trainer could not save: " + message.message);
     save_failed(message);

@@ -30,6 +30,33 @@ for n in range(1, 100000):
         AFTER
     time.sleep(0.01)
 """
+# Rank 1 hears of the pause while rank 0 is two steps further than it has told, with a usual
+# checkpoint of before under way.
+TWO_RANKS = """
+import os, time
+child = os.fork()
+os.environ["LOCAL_RANK"] = "1" if child == 0 else "0"
+from amdahl import job
+if child == 0:
+    while not job.should_stop():
+        time.sleep(0.01)
+    open("heard", "w").close()
+    time.sleep(0.3)
+else:
+    job.step(40)
+    job.should_stop()
+    while not os.path.exists("heard"):
+        time.sleep(0.01)
+    time.sleep(0.3)
+    job.committed(40, "/ckpt/40")
+    time.sleep(0.3)
+    for n in (41, 42):
+        job.step(n)
+    while not job.should_stop():
+        time.sleep(0.01)
+    job.committed(42, "/ckpt/42")
+    os.waitpid(child, 0)
+"""
 LOOP = "print('ready', flush=True)\nwhile True: time.sleep(0.1)\n"
 
 
@@ -65,6 +92,15 @@ class PauseTest(unittest.TestCase):
         seen = [report.get("pause", {}).get("state") for report in self.operator.reports]
         self.assertIn("Saving", seen)
         self.assertEqual(self.operator.last()["exit"], {"code": 0})
+
+    # promises: D2
+    def test_the_rank_that_counts_steps_has_to_hear(self):
+        launch = self.run_trainer(TWO_RANKS)
+        wait_for(lambda: self.operator.last().get("step") == 40)
+        self.ask("Pause")
+        self.assertEqual(launch.wait(), 0)
+        self.assertEqual(launch.last_word()["pause"],
+                         {"state": "Committed", "way": "Helper", "step": 42})
 
     def test_by_sigusr1_the_trainer_saves_and_goes_on(self):
         code = MARK + "signal.signal(signal.SIGUSR1, lambda *_: mark(7))\n" + LOOP

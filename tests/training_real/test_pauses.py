@@ -50,6 +50,19 @@ for step in range(loaded.step + 1 if loaded else 1, int(sys.argv[1]) + 1):
         checkpoint.wait()
         break
 """
+# Hears of a pause only when all that it has done is committed already.
+SAVED_ALREADY = STEPS + """
+from amdahl import checkpoint
+loaded = checkpoint.load()
+for step in range(loaded.step + 1 if loaded else 1, int(sys.argv[1]) + 1):
+    made(step)
+    if step % 5 == 0:
+        checkpoint.save({"step": step}, step, patience=30)
+        checkpoint.wait()
+        if checkpoint.should_stop():
+            checkpoint.wait()
+            break
+"""
 DEAF = STEPS + """
 for step in range(1, int(sys.argv[1]) + 1):
     made(step)
@@ -206,6 +219,15 @@ class WithTheLibrary(PauseCase):
         job = self.start_script("save-only", SAVE_ONLY)
         self.assertRegex(self.amdahl("pause", job.name, "--wait"), COMMITTED)
         status = self.until_phase(job, "Paused")
+        self.assertEqual(status["pause"]["step"], self.steps_of(job, 1)[-1])
+        self.goes_on(job, attempt=1)
+
+    # promises: B2
+    def test_a_trainer_that_had_saved_before_it_heard_loses_nothing(self):
+        job = self.start_script("saved-already", SAVED_ALREADY)
+        self.assertRegex(self.amdahl("pause", job.name, "--wait"), COMMITTED)
+        status = self.until_phase(job, "Paused")
+        self.assertEqual(status["pause"]["outcome"], "Committed")
         self.assertEqual(status["pause"]["step"], self.steps_of(job, 1)[-1])
         self.goes_on(job, attempt=1)
 

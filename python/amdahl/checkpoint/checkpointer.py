@@ -122,10 +122,14 @@ class Checkpointer:
 
     def _done_and_reported(self, what: str, seconds: float) -> None:
         self._check_process()
+        done = False
         try:
             self._session.done(what, int(seconds * 1000))
+            done = True
         finally:
-            self.report()
+            # The launcher takes a commit of before the trainer heard of a pause for a usual one,
+            # after which more work may have been done. A trainer that waits now says otherwise.
+            self.report(again=done and job.stopping())
 
     def load(self, step: int | None = None, *, into: object = None, as_numpy: bool = False,
              slices: dict | None = None, before: int = -1) -> Loaded | None:
@@ -208,9 +212,9 @@ class Checkpointer:
     def pin(self, step: int, pinned: bool = True) -> None:
         self._session.done("pin", step, int(pinned))
 
-    def report(self) -> None:
-        """Tells the launcher of a commit or a failed save it has not heard of. One process of each
-        node does."""
+    def report(self, *, again: bool = False) -> None:
+        """Tells the launcher of a commit or a failed save it has not heard of, and with `again` of
+        the last commit in any case. One process of each node does."""
         if self.rank and os.environ.get("LOCAL_RANK", "") != "0":
             return
         status = self.status()
@@ -218,7 +222,7 @@ class Checkpointer:
             self._failures = status["failures"]
             job.save_failed(self._failures, status.get("lastError", ""))
         step = status.get("committedStep")
-        if step is not None and step != self._reported:
+        if step is not None and (again or step != self._reported):
             self._reported = step
             job.committed(step, self.uri, status["committedBytes"], engine=_engine_words(status))
 
