@@ -20,21 +20,19 @@ all of them ask it at every step, rank 0 in any case. Ranks without it have to a
 from __future__ import annotations
 
 import json
-import math
 import os
 import socket
 import threading
 import time
 from typing import NoReturn
 
-from amdahl import agreement
+from amdahl import agreement, launcher_lines
+from amdahl.launcher_lines import TEXT_MAX
 
 PHASES = frozenset({"Init", "DataWait", "Train", "CheckpointSave", "CheckpointRestore", "Eval"})
 SEND_EVERY_SECONDS = 0.2  # steps between two messages are summed up
 METRICS_MAX = 8
-TEXT_MAX = 1024
 RECEIVE_MAX = 4096
-INTERVAL_SECONDS_MAX = 30 * 24 * 3600.0  # what a spec may say
 # What a process exits with that ends for a pause: not 0, so that nothing after it (`&& publish`)
 # takes its model for finished. The launcher understands it once the checkpoint is committed.
 EXIT_PAUSED = 85
@@ -73,7 +71,7 @@ class Launcher:
         if total is not None:
             message["total"] = int(total)
         if metrics:
-            message["metrics"] = {str(name)[:TEXT_MAX]: _number(metrics[name])
+            message["metrics"] = {str(name)[:TEXT_MAX]: launcher_lines.number(metrics[name])
                                   for name in list(metrics)[:METRICS_MAX]}
         self._send_state(message, now)
 
@@ -169,7 +167,7 @@ class Launcher:
         elif b'"continue"' in line:
             self._stop = False
         elif b'"interval"' in line:
-            self._interval = _seconds(line) or self._interval
+            self._interval = launcher_lines.seconds(line) or self._interval
 
     def _connection(self) -> socket.socket | None:
         if not self._path:
@@ -188,8 +186,9 @@ class Launcher:
             connection.setblocking(False)
             address = "\0" + self._path[1:] if self._path.startswith("@") else self._path
             connection.connect(address)
-            hello = {"type": "hello", "pid": self._pid, "localRank": _rank("LOCAL_RANK"),
-                     "rank": _rank("RANK")}
+            hello = {"type": "hello", "pid": self._pid,
+                     "localRank": launcher_lines.rank("LOCAL_RANK"),
+                     "rank": launcher_lines.rank("RANK")}
             connection.sendall(json.dumps(hello).encode() + b"\n")
             self._socket = connection
         except (OSError, ValueError):
@@ -199,28 +198,6 @@ class Launcher:
         if self._socket is not None:
             self._socket.close()
         self._socket, self._path = None, None
-
-
-def _rank(name: str) -> int:
-    text = os.environ.get(name, "0")
-    return int(text) if text.isdecimal() else 0
-
-
-def _seconds(line: bytes) -> float | None:
-    try:
-        seconds = float(json.loads(line)["seconds"])
-    except (ValueError, TypeError, KeyError):
-        return None
-    return seconds if 0 < seconds <= INTERVAL_SECONDS_MAX else None
-
-
-def _number(value: object) -> object:
-    """A number, or its text when JSON has none for it (nan, inf, a tensor)."""
-    try:
-        number = float(value)  # type: ignore[arg-type]
-    except (TypeError, ValueError, RuntimeError):
-        return str(value)[:TEXT_MAX]
-    return number if math.isfinite(number) else str(number)
 
 
 class phase:  # noqa: N801: reads as a statement

@@ -122,14 +122,12 @@ class Checkpointer:
 
     def _done_and_reported(self, what: str, seconds: float) -> None:
         self._check_process()
-        done = False
+        again = False
         try:
             self._session.done(what, int(seconds * 1000))
-            done = True
+            again = job.stopping()  # a commit from before the pause was heard of counts only now
         finally:
-            # The launcher takes a commit of before the trainer heard of a pause for a usual one,
-            # after which more work may have been done. A trainer that waits now says otherwise.
-            self.report(again=done and job.stopping())
+            self.report(again=again)
 
     def load(self, step: int | None = None, *, into: object = None, as_numpy: bool = False,
              slices: dict | None = None, before: int = -1) -> Loaded | None:
@@ -213,8 +211,7 @@ class Checkpointer:
         self._session.done("pin", step, int(pinned))
 
     def report(self, *, again: bool = False) -> None:
-        """Tells the launcher of a commit or a failed save it has not heard of, and with `again` of
-        the last commit in any case. One process of each node does."""
+        """Tells the launcher of news (`again`: of the last commit anyway); one process per node."""
         if self.rank and os.environ.get("LOCAL_RANK", "") != "0":
             return
         status = self.status()
