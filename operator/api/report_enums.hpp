@@ -43,9 +43,9 @@ constexpr ReportPhase enum_unknown(ReportPhase) {
 enum class ReportPauseState : std::uint8_t {
   kNone,
   kRequested,  // the trainer has been asked
-  kSaving,     // it said that it heard
+  kSaving,     // it said that it heard; with an exit, that it stopped and did not save
   kCommitted,  // a checkpoint of a step no older than the request is complete
-  kFailed,     // it cannot be asked, could not save, or ended without saving
+  kFailed,     // it cannot be asked, could not save, or ended and had not heard
   kTimedOut,
 };
 constexpr auto enum_names(ReportPauseState) {

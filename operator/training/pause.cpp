@@ -155,8 +155,9 @@ Plan stopped(const Situation& s) {
   take_reports(next, s);
   const auto step = last_committed(next);
   const api::Report* const first = report_of(s.seen, s.view, 0);
-  const bool unknown =
-      first != nullptr && works_uncounted(s) && first->pause.state == ReportPauseState::kFailed;
+  const auto state = first == nullptr ? ReportPauseState::kNone : first->pause.state;
+  const bool unsaved = state == ReportPauseState::kFailed || state == ReportPauseState::kSaving;
+  const bool unknown = unsaved && works_uncounted(s);
   if (step && !unknown && next.attempts.back().last_step.value_or(0) <= *step)
     return end_with(s, committed(*step));
   const Outcome end = cut_off(s, kWhy);
@@ -182,7 +183,9 @@ std::optional<std::string> why_not_saved(const Situation& s) {
   const auto state = report == nullptr ? ReportPauseState::kNone : report->pause.state;
   const bool failed = state == ReportPauseState::kFailed;
   const bool late = state == ReportPauseState::kTimedOut;
-  if (!failed && !late && s.now < pause_deadline(s)) return std::nullopt;
+  // A trainer that has ended does not run on: what it leaves is judged when its pod has ended, too.
+  const bool ended = report != nullptr && report->exit.has_value();
+  if ((ended || (!failed && !late)) && s.now < pause_deadline(s)) return std::nullopt;
   const bool asked = report != nullptr && report->pause.way != api::ReportPauseWay::kNone;
   if ((failed || late) && !asked)
     return "the trainer cannot be asked to save: it neither calls should_stop() nor catches "

@@ -36,6 +36,8 @@ Result<void> report_word(World& world, const std::vector<Word>& words) {
     if (words[i].key == "trained")
       report.phases = {
           {.name = api::ReportPhase::kTrain, .seconds = static_cast<double>(number(value))}};
+    if (words[i].key == "exit")
+      report.exit = api::ReportExit{.code = static_cast<std::int32_t>(number(value))};
     if (words[i].key == "pauseStep") report.pause.step = number(value);
     if (words[i].key == "checkpoint")
       report.checkpoint = api::ReportCheckpoint{.step = number(value), .path = "p"};

@@ -70,6 +70,21 @@ class InAJob(LibraryCase):
                     loaded = mine.load()
                     self.assertEqual((loaded.step, loaded.state), (3, {"step": 3}))
 
+    # promises: B2
+    def test_a_trainer_that_waits_after_it_heard_tells_its_last_commit_again(self):
+        told = []
+        with mock.patch.object(checkpoint.job, "committed", lambda step, *_, **__: told.append(step)), \
+                self.as_job("one", self.uri), checkpoint.Checkpointer() as mine:
+            mine.save({"step": 5}, 5)
+            mine.wait()
+            mine.wait()
+            self.assertEqual(told, [5])
+            with mock.patch.object(checkpoint.job, "stopping", lambda: True):
+                mine.wait()
+                self.assertEqual(told, [5, 5])
+                mine.settle()  # is no word of the trainer: close() calls it
+            self.assertEqual(told, [5, 5])
+
     # promises: B1
     def test_retention_of_the_job_is_followed(self):
         retention = json.dumps({"keepLast": 1, "keepEverySteps": 4, "keepBytesMax": 0})

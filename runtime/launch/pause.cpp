@@ -50,6 +50,9 @@ struct Stepper {
             pause.way == ReportPauseWay::kHelper ? PauseAction::kTakeBack : PauseAction::kNone};
   }
   PauseStep operator()(const PauseHeard& heard) {
+    if (pause.state == ReportPauseState::kNone || pause.state == ReportPauseState::kCommitted)
+      return {pause};
+    pause.heard = true;
     if (pause.state != ReportPauseState::kRequested) return {pause};
     pause.state = ReportPauseState::kSaving;
     pause.step_min = std::max(pause.step_min, heard.last_step);
@@ -69,15 +72,20 @@ struct Stepper {
     return {pause};
   }
   PauseStep operator()(const PauseSaveFailed&) {
+    pause.heard = false;  // it goes on
     if (is_open(pause)) pause.state = ReportPauseState::kFailed;
     return {pause};
   }
   PauseStep operator()(const PauseTrainerEnded& ended) {
-    if (!is_open(pause)) return {pause};
-    if (!ended.safe_step || *ended.safe_step < pause.step_min.value_or(0))
-      return (*this)(PauseSaveFailed{});
-    pause.state = ReportPauseState::kCommitted;
-    pause.step = ended.safe_step;
+    if (pause.state == ReportPauseState::kCommitted) return {pause};
+    if (!is_open(pause) && !pause.heard) return {pause};
+    if (ended.safe_step && *ended.safe_step >= pause.step_min.value_or(0)) {
+      pause.state = ReportPauseState::kCommitted;
+      pause.step = ended.safe_step;
+      return {pause};
+    }
+    // It stopped for the pause, so its exit code does not say that its work is done.
+    pause.state = pause.heard ? ReportPauseState::kSaving : ReportPauseState::kFailed;
     return {pause};
   }
   PauseStep operator()(const PauseTick& tick) {

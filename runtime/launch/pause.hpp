@@ -1,8 +1,10 @@
 // A pause as a value: who was asked, how, and how far it has come. No clock, no socket.
 //
 //   None -> Requested -> Saving -> Committed
-//                   \-> Failed (cannot be asked, could not save, ended without saving) or TimedOut
+//                   \-> Failed (cannot be asked, could not save, ended and had not heard) or
+//                   TimedOut
 //
+// A trainer that heard and ends without a checkpoint leaves Saving: it stopped for the pause.
 // A checkpoint counts when its step is no older than the last step that was known at the request,
 // and when the trainer said that it heard: one that was under way before may hold less, and steps
 // would be lost unseen. Once Committed it stays so until it is taken back. Failure: none; an input
@@ -60,6 +62,7 @@ struct Pause {
   std::optional<std::int64_t> step = {};      // that was saved
   std::optional<std::int64_t> step_min = {};  // that counts
   Monotonic deadline = {};
+  bool heard = false;  // the trainer stops for it, unless its save fails and it goes on
   bool operator==(const Pause&) const = default;
 };
 

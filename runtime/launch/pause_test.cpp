@@ -14,7 +14,11 @@ using Action = PauseAction;
 namespace {
 
 Pause in(State state, Way way = Way::kHelper) {
-  return {.state = state, .way = way, .step_min = 100, .deadline = Monotonic{} + 60s};
+  return {.state = state,
+          .way = way,
+          .step_min = 100,
+          .deadline = Monotonic{} + 60s,
+          .heard = state == State::kSaving};
 }
 
 }  // namespace
@@ -89,7 +93,9 @@ TEST_CASE("Pause has a row for every state and input") {
       {State::kSaving, old, State::kSaving},
       {State::kSaving, commit, State::kCommitted},
       {State::kSaving, PauseSaveFailed{}, State::kFailed},
-      {State::kSaving, PauseTrainerEnded{}, State::kFailed},
+      {State::kSaving, PauseTrainerEnded{}, State::kSaving},
+      {State::kSaving, PauseTrainerEnded{.safe_step = 99}, State::kSaving},
+      {State::kSaving, PauseTrainerEnded{.safe_step = 100}, State::kCommitted},
       {State::kSaving, late, State::kTimedOut},
       {State::kCommitted, asked, State::kCommitted},
       {State::kCommitted, PauseTakenBack{}, State::kNone, Action::kTakeBack},
@@ -117,6 +123,21 @@ TEST_CASE("Pause has a row for every state and input") {
     CHECK(next.state == rows[i].to);
     CHECK(action == rows[i].action);
   }
+}
+
+TEST_CASE("Pause that a trainer stopped for is told from one that it never heard", "[D2]") {
+  const PauseTrainerEnded ended{};
+  const Pause heard = step(in(State::kRequested), PauseHeard{.last_step = 102}).next;
+  const Pause late = step(heard, PauseTick{Monotonic{} + 60s}).next;
+  REQUIRE(late.state == State::kTimedOut);
+  CHECK(step(late, ended).next.state == State::kSaving);
+  CHECK(step(late, PauseTrainerEnded{.safe_step = 102}).next.state == State::kCommitted);
+  const Pause told_late = step(in(State::kTimedOut), PauseHeard{}).next;
+  CHECK(told_late.state == State::kTimedOut);
+  CHECK(step(told_late, ended).next.state == State::kSaving);
+  // Its save failed, it said so, and it went on to its end.
+  const Pause went_on = step(heard, PauseSaveFailed{}).next;
+  CHECK(step(went_on, ended).next.state == State::kFailed);
 }
 
 TEST_CASE("Pause of a trainer that is still starting waits for a way") {

@@ -49,6 +49,18 @@ for step in range(loaded.step + 1 if loaded else 1, int(sys.argv[1]) + 1):
             checkpoint.wait()
             break
 """
+# Stops at a pause and does not save: only its periodic checkpoints are there.
+STOPS_UNSAVED = STEPS + """
+from amdahl import checkpoint, job
+loaded = checkpoint.load()
+for step in range(loaded.step + 1 if loaded else 1, int(sys.argv[1]) + 1):
+    made(step)
+    if step % 5 == 0:
+        checkpoint.save({"step": step}, step, patience=30)
+        checkpoint.wait()
+    elif job.should_stop():
+        break
+"""
 DEAF = STEPS + """
 for step in range(1, int(sys.argv[1]) + 1):
     made(step)

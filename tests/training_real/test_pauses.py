@@ -9,7 +9,7 @@ import unittest
 import urllib.request
 
 from job_case import PYTHON, ROOT, Job, JobCase
-from pause_scripts import DEAF, DIES, MARKER, SAVE_ONLY, SAVED_ALREADY, TRAINER
+from pause_scripts import DEAF, DIES, MARKER, SAVE_ONLY, SAVED_ALREADY, STOPS_UNSAVED, TRAINER
 
 LIBRARY = os.environ.get("AMDAHL_CHECKPOINT_LIBRARY", "")
 SANITIZER = os.environ.get("AMDAHL_SANITIZER_RUNTIME", "")
@@ -135,6 +135,17 @@ class WithTheLibrary(PauseCase):
         self.assertEqual(status["pause"]["outcome"], "Committed")
         self.assertEqual(status["pause"]["step"], self.steps_of(job, 1)[-1])
         self.goes_on(job, attempt=1)
+
+    # promises: D2
+    def test_a_trainer_that_stops_unsaved_has_not_succeeded(self):
+        job = self.start_script("stops-unsaved", STOPS_UNSAVED)
+        self.amdahl("pause", job.name)
+        # Its next checkpoint ends the pause, as that of an attempt which is not asked to stop.
+        status = self.until_phase(job, "Paused")
+        self.assertEqual(status["pause"]["outcome"], "Committed")
+        self.assertEqual([one["outcome"] for one in status["attempts"]], ["Paused", "Paused"])
+        self.assertEqual(status["attempts"][1]["resumedFromStep"],
+                         self.steps_of(job, 2)[0] - 1)
 
     def start_unwritable(self, name: str, script: str, **options) -> ScriptJob:
         """Its checkpoints would lie below a regular file: root may write into any folder."""

@@ -115,6 +115,8 @@ class Checkpointer:
     def wait(self, seconds: float = 1800.0) -> None:
         """Until all saves so far are committed; raises if the newest could not be."""
         self._done_and_reported("wait", seconds)
+        # A commit that was told before the pause was heard counts for it from now on.
+        self.report(again=job.stopping())
 
     def settle(self, seconds: float = 1800.0) -> None:
         """wait(), and until the checkpoints that are no longer kept are gone."""
@@ -122,12 +124,10 @@ class Checkpointer:
 
     def _done_and_reported(self, what: str, seconds: float) -> None:
         self._check_process()
-        again = False
         try:
             self._session.done(what, int(seconds * 1000))
-            again = job.stopping()  # a commit from before the pause was heard of counts only now
         finally:
-            self.report(again=again)
+            self.report()
 
     def load(self, step: int | None = None, *, into: object = None, as_numpy: bool = False,
              slices: dict | None = None, before: int = -1) -> Loaded | None:
