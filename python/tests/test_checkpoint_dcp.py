@@ -63,6 +63,11 @@ assert torch.equal(exp_avg, wanted["optimizer"]["state"][0]["exp_avg"])
 assert target[f"mine{rank}"].tolist() == [rank, step]
 print("loaded", flush=True)
 '''
+LEAVES_EARLY = '''
+import atexit, os, sys
+ended = []
+atexit.register(lambda: ended and (sys.stdout.flush(), os._exit(0)))
+'''
 KILLED = TRAINER + '''
 import signal
 def die(*_, **__): os.kill(os.getpid(), signal.SIGKILL)
@@ -86,8 +91,10 @@ class Case(LibraryCase):
         environment = {**os.environ, "WORLD_SIZE": str(count), "PYTHONPATH": str(HERE.parent),
                        "AMDAHL_MEETING_FILE": meeting + "/ranks",
                        "PYTHONWARNINGS": "ignore", "OMP_NUM_THREADS": "1"}
-        # A group whose threads still run when Python ends may abort the process.
-        code = textwrap.dedent(code) + "\ndist.destroy_process_group()\n"
+        # A thread of torch that comes back to Python while it finalises aborts the process, which
+        # says nothing about us: a rank that came to its end leaves when its exit handlers have run.
+        code = LEAVES_EARLY + textwrap.dedent(code) + \
+            "\ndist.destroy_process_group()\nended.append(True)\n"
         command = [sys.executable, "-c", code, self.uri, *map(str, words)]
         logs = [pathlib.Path(meeting, f"rank-{rank}.txt") for rank in range(count)]
         started = []

@@ -73,8 +73,9 @@ class InAJob(LibraryCase):
     # promises: B2
     def test_a_trainer_that_waits_after_it_heard_tells_its_last_commit_again(self):
         told = []
-        with mock.patch.object(checkpoint.job, "committed", lambda step, *_, **__: told.append(step)), \
-                self.as_job("one", self.uri), checkpoint.Checkpointer() as mine:
+        tell = mock.patch.object(checkpoint.job, "committed",
+                                 lambda step, *_, **__: told.append(step))
+        with tell, self.as_job("one", self.uri), checkpoint.Checkpointer() as mine:
             mine.save({"step": 5}, 5)
             mine.wait()
             mine.wait()

@@ -17,31 +17,26 @@
 
 namespace amdahl::launch {
 
-class CheckpointSource {
- public:
-  virtual ~CheckpointSource() = default;
-  // What has been committed since the last call.
-  virtual std::optional<api::ReportCheckpoint> poll() = 0;
-};
-
-class CheckpointMarker final : public CheckpointSource {
+class CheckpointMarker {
  public:
   static constexpr std::size_t kMarkerBytesMax = 4096;
 
   explicit CheckpointMarker(std::string path) : path_(std::move(path)) {}
-  std::optional<api::ReportCheckpoint> poll() override;
+  // What has been committed since the last call.
+  std::optional<api::ReportCheckpoint> poll();
 
  private:
   std::string path_;
   struct stat seen_{};
 };
 
-class EngineSource final : public CheckpointSource {
+class EngineSource {
  public:
   static constexpr int kAtOnceMax = 64;  // commits that one call looks at
 
   explicit EngineSource(Channel commits) : commits_(std::move(commits)) {}
-  std::optional<api::ReportCheckpoint> poll() override;  // the newest of them
+  // What has been committed since the last call.
+  std::optional<api::ReportCheckpoint> poll();  // the newest of them
   // The last save that poll() heard has failed, once.
   std::optional<HelperMessage> take_failure() { return std::exchange(failure_, std::nullopt); }
 

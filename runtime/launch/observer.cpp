@@ -214,14 +214,17 @@ void Observer::judge_world() {
 void Observer::take_message(const HelperMessage& message, bool leads) {
   state_.helper(message, leads, moment());
   // Others may hear it before the last steps of the one that counts them are known here.
-  if (message.kind == HelperKind::kHeard && leads) step_pause(PauseHeard{state_.known_step()});
+  if (message.kind == HelperKind::kHeard && leads) {
+    look_for_checkpoint();  // what was committed before does not count for the pause
+    step_pause(PauseHeard{state_.known_step()});
+  }
   if (message.kind == HelperKind::kFailed) {
     options_.complain("the trainer could not save: " + message.message);
     save_failed(message);
     step_pause(PauseSaveFailed{});
   }
   if (message.kind == HelperKind::kSaveFailed) save_failed(message);
-  if (message.checkpoint) committed(*message.checkpoint);
+  if (message.checkpoint) committed(*message.checkpoint, true);
 }
 
 void Observer::tell_whether_somebody_listens() {
@@ -229,8 +232,9 @@ void Observer::tell_whether_somebody_listens() {
 }
 
 void Observer::look_for_checkpoint() {
-  for (CheckpointSource* source : std::initializer_list<CheckpointSource*>{&marker_, &engine_})
-    if (auto checkpoint = source->poll()) committed(std::move(*checkpoint));
+  if (auto checkpoint = marker_.poll()) committed(std::move(*checkpoint), true);
+  // Trainers tell of these, too: the second word about a commit is no other commit.
+  if (auto checkpoint = engine_.poll()) committed(std::move(*checkpoint), false);
   if (const auto failure = engine_.take_failure()) save_failed(*failure);
 }
 
@@ -244,10 +248,11 @@ void Observer::save_failed(const HelperMessage& message) {
   hurry();
 }
 
-void Observer::committed(api::ReportCheckpoint checkpoint) {
+void Observer::committed(api::ReportCheckpoint checkpoint, bool counts_again) {
   const std::int64_t step = checkpoint.step;
-  if (state_.committed(std::move(checkpoint), moment())) hurry();
-  step_pause(PauseCommit{step});
+  const bool news = state_.committed(std::move(checkpoint), moment());
+  if (news) hurry();
+  if (news || counts_again) step_pause(PauseCommit{step});
 }
 
 void Observer::last_word() {

@@ -79,7 +79,8 @@ class Observer {
   void take_message(const HelperMessage& message, bool leads);
   void look_for_checkpoint();
   void look_at_memory();
-  void committed(api::ReportCheckpoint checkpoint);
+  // `counts_again`: for a pause, also when it is known already.
+  void committed(api::ReportCheckpoint checkpoint, bool counts_again);
   void save_failed(const HelperMessage& message);
   void ask_for_pause(std::chrono::seconds time);
   ReportPauseWay way_to_pause() const;
