@@ -7,6 +7,9 @@
 namespace amdahl::local {
 namespace {
 
+// Arguments and variables of a process; the kernel's own limit is of this order.
+constexpr std::size_t kCommandBytesMax = std::size_t{2} << 20U;
+
 class Environment {
  public:
   void set(std::string_view name, std::string value) {
@@ -19,13 +22,22 @@ class Environment {
   void set_all(const Variables& variables) {
     for (const auto& [name, value] : variables) set(name, value);
   }
-  std::string expanded(std::string_view text) const {
+  Result<std::string> expanded(std::string_view text) const {
     const auto find = [this](std::string_view name) -> std::optional<std::string_view> {
       const auto found = std::ranges::find(variables_, name, &Variables::value_type::first);
       if (found == variables_.end()) return std::nullopt;
       return found->second;
     };
-    return expand(text, find);
+    std::string result = expand(text, find);
+    if (result.size() > kExpandedBytesMax)
+      return fail(Errc::kInvalid, "expands to more than {} KiB, which no process can be given",
+                  kExpandedBytesMax >> 10U);
+    return result;
+  }
+  std::size_t bytes() const {
+    std::size_t sum = 0;
+    for (const auto& [name, value] : variables_) sum += name.size() + value.size();
+    return sum;
   }
   Variables take() { return std::move(variables_); }
 
@@ -70,7 +82,10 @@ struct Maker {
   }
 
   Result<std::optional<std::string>> value_of(const EnvVar& variable) const {
-    if (!variable.from) return environment.expanded(variable.value);
+    if (!variable.from) {
+      TRY(std::string value, environment.expanded(variable.value));
+      return value;
+    }
     const EnvSource& from = *variable.from;
     if (from.config_map) return one_of("configmap", sources.config_maps, *from.config_map);
     if (from.secret) return one_of("secret", sources.secrets, *from.secret);
@@ -96,6 +111,9 @@ struct Maker {
       auto value = value_of(variable);
       if (!value) return wrap(std::move(value).error(), "env {}", variable.name);
       if (*value) environment.set(variable.name, **value);
+      if (environment.bytes() > kCommandBytesMax)
+        return fail(Errc::kInvalid, "env {}: all variables are larger than {} KiB", variable.name,
+                    kCommandBytesMax >> 10U);
     }
     environment.set_all(facts.after);
     return {};
@@ -147,10 +165,17 @@ Result<Command> make_command(const Pod& pod, const Container& container, const S
   Maker maker{.pod = pod, .container = container, .sources = sources, .facts = facts};
   TRY(maker.make_environment());
   Command command;
-  for (const std::string& text : container.command)
-    command.arguments.push_back(maker.environment.expanded(text));
-  for (const std::string& text : container.args)
-    command.arguments.push_back(maker.environment.expanded(text));
+  std::size_t bytes = maker.environment.bytes();
+  for (const auto* words : {&container.command, &container.args})
+    for (const std::string& text : *words) {
+      auto word = maker.environment.expanded(text);
+      if (!word) return wrap(std::move(word).error(), "argument {}", command.arguments.size());
+      bytes += word->size();
+      if (bytes > kCommandBytesMax)
+        return fail(Errc::kInvalid, "arguments and variables are larger than {} KiB",
+                    kCommandBytesMax >> 10U);
+      command.arguments.push_back(*std::move(word));
+    }
   command.directory = container.working_dir.empty() ? facts.directory : container.working_dir;
   command.variables = maker.environment.take();
   return command;

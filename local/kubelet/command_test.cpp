@@ -7,6 +7,26 @@
 namespace amdahl::local {
 namespace {
 
+TEST_CASE("A command whose variables double each other is refused before it takes memory", "[A1]") {
+  Pod pod;
+  Container container{.name = "c", .command = {"true"}};
+  for (int i = 0; i < 40; ++i)
+    container.env.push_back(
+        {.name = fmt::format("A{}", i),
+         .value = i == 0 ? std::string(64, 'x') : fmt::format("$(A{0})$(A{0})", i - 1)});
+  const auto made = make_command(pod, container, {}, {});
+  REQUIRE_FALSE(made);
+  CHECK(made.error().code == Errc::kInvalid);
+  CHECK(made.error().context.contains("env A12: expands to more than 128 KiB"));
+  container.env.resize(11);  // 64 KiB
+  for (int i = 0; i < 40; ++i) container.args.push_back("$(A10)");
+  const auto large = make_command(pod, container, {}, {});
+  REQUIRE_FALSE(large);
+  CHECK(large.error().context.contains("arguments and variables are larger than 2048 KiB"));
+  container.args.resize(20);
+  CHECK(make_command(pod, container, {}, {}));
+}
+
 TEST_CASE("expand() follows Kubernetes' rules for references and escapes") {
   struct Row {
     const char* text;

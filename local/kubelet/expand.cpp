@@ -5,7 +5,7 @@ namespace amdahl::local {
 std::string expand(std::string_view text, FindVariable find) {
   std::string result;
   std::size_t at = 0;
-  while (at < text.size()) {
+  while (at < text.size() && result.size() <= kExpandedBytesMax) {
     const std::size_t dollar = text.find('$', at);
     if (dollar == std::string_view::npos || dollar + 1 == text.size()) break;
     result += text.substr(at, dollar - at);
