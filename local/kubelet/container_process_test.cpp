@@ -140,20 +140,38 @@ TEST_CASE("ContainerProcess says why a program cannot start") {
   }
 }
 
-TEST_CASE("ContainerProcess: SIGTERM reaches the whole tree, SIGKILL leaves nobody") {
+// A child in another session, an orphan, and a parent that goes on after the signal.
+constexpr const char* kStubborn =
+    "setsid sh -c 'trap \"echo child\" TERM; echo up; while :; do sleep 0.05; done' & "
+    "(setsid sleep 1000 &); trap 'echo parent' TERM; echo up; while :; do sleep 0.05; done";
+
+TEST_CASE("ContainerProcess: SIGTERM reaches the whole tree of a program without a handler") {
   for (const bool namespaces : both_ways()) {
     INFO("namespaces " << namespaces);
     Bench bench(namespaces);
-    // A child in a session of its own, an orphan, and a parent that ignores the signal.
-    const std::string stubborn =
+    const std::string deaf =
         "setsid sh -c 'trap \"echo child\" TERM; echo up; while :; do sleep 0.05; done' & "
-        "(setsid sleep 1000 &); trap 'echo parent' TERM; echo up; while :; do sleep 0.05; done";
-    const auto process = bench.start(bench.shell(stubborn));
+        "while :; do sleep 0.05; done";
+    const auto process = bench.start(bench.shell(deaf));
+    REQUIRE(process);
+    REQUIRE(bench.wait([&] { return bench.printed() == "up\n" && bench.left() >= 3; }));
+    (*process)->terminate();
+    REQUIRE(bench.wait([&] { return bench.end.has_value(); }));
+    CHECK(bench.end->signal == SIGTERM);
+    CHECK(bench.left() == 0);
+  }
+}
+
+TEST_CASE("ContainerProcess: a program that handles SIGTERM gets it alone") {
+  for (const bool namespaces : both_ways()) {
+    INFO("namespaces " << namespaces);
+    Bench bench(namespaces);
+    const auto process = bench.start(bench.shell(kStubborn));
     REQUIRE(process);
     REQUIRE(bench.wait([&] { return bench.printed() == "up\nup\n" && bench.left() >= 4; }));
     (*process)->terminate();
-    REQUIRE(bench.wait(
-        [&] { return bench.printed().contains("child") && bench.printed().contains("parent"); }));
+    REQUIRE(bench.wait([&] { return bench.printed().contains("parent"); }));
+    CHECK_FALSE(bench.printed().contains("child"));
     CHECK_FALSE(bench.end);
     (*process)->kill();
     REQUIRE(bench.wait([&] { return bench.end.has_value(); }));

@@ -21,8 +21,9 @@ namespace amdahl::local {
 inline constexpr int kShimSpecFd = 3;
 inline constexpr int kShimControlFd = 4;
 inline constexpr int kShimStatusFd = 5;
-inline constexpr char kShimTerminate = 'T';  // SIGTERM to every process of the container
-inline constexpr char kShimKill = 'K';       // SIGKILL to every process of the container
+inline constexpr char kShimTerminate =
+    'T';  // SIGTERM: to the first process if it handles it, otherwise to all
+inline constexpr char kShimKill = 'K';  // SIGKILL to every process of the container
 inline constexpr std::size_t kShimSpecBytesMax = std::size_t{8} << 20U;
 
 struct ShimMount {

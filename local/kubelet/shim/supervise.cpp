@@ -9,6 +9,7 @@
 #include <unistd.h>
 
 #include <cerrno>
+#include <cstdlib>
 #include <optional>
 
 #include "local/kubelet/process_tree.hpp"
@@ -90,7 +91,23 @@ class Supervisor {
     const ssize_t count = ::read(kShimControlFd, &command, 1);
     if (count < 0) return;
     if (count == 0) control_open_ = false;  // the kubelet is gone
-    signal_all(command == kShimTerminate ? SIGTERM : SIGKILL);
+    if (command != kShimTerminate) return signal_all(SIGKILL);
+    // As in a container: what handles SIGTERM decides for the rest. A process 1 without a handler
+    // would ignore it until its time is up; here everybody gets it then.
+    if (catches_term(program_)) {
+      ::kill(program_, SIGTERM);
+      return;
+    }
+    signal_all(SIGTERM);
+  }
+
+  static bool catches_term(pid_t pid) {
+    const std::string text = read_proc(fmt::format("/proc/{}/status", pid));
+    constexpr std::string_view kCaught = "SigCgt:";
+    const std::size_t at = text.find(kCaught);
+    if (at == std::string::npos) return false;
+    const char* const begin = text.c_str() + at + kCaught.size();
+    return ((std::strtoull(begin, nullptr, 16) >> (SIGTERM - 1)) & 1U) != 0;
   }
 
   void signal_all(int signal) const {
