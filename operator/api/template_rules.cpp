@@ -91,6 +91,7 @@ constexpr auto kRules = std::to_array<TemplateRule>({
     // Beyond the baseline.
     {kPod, ".nodeName", Refuse::kAnything, {}, "the scheduler chooses the node; use nodeSelector"},
     {kPod, ".priorityClassName", Refuse::kIn, kCritical, kPriority},
+    {kPod, ".priority", Refuse::kAnything, {}, "the cluster sets it by priorityClassName"},
     {kSpec, "scheduling.priorityClassName", Refuse::kIn, kCritical, kPriority},
     {kPod, ".tolerations[]", Refuse::kWithout, kKey,
      "without a key it tolerates every taint; name the taint's key"},

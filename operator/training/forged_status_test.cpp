@@ -33,6 +33,11 @@ TEST_CASE("A forged status is mended, and its job runs on", "[A1]") {
                       "queueSeconds": 9007199254740991}})",
       R"({"conditions": [{"type": "Running", "status": "True", "reason": "x", "message": "",
                           "lastTransitionTime": "0001-01-01T00:00:00Z"}]})",
+      R"({"attempts": [{"number": 1, "startedAt": "9999-12-31T23:59:59Z"}]})",
+      R"({"attempts": [{"number": 1, "outcome": "Failed", "endedAt": "0001-01-01T00:00:00Z"},
+                       {"number": 2}]})",
+      R"({"pause": {"requestedAt": "9999-12-31T23:59:59Z"}})",
+      R"({"progress": {"lastStepAt": "0001-01-01T00:00:00Z"}})",
   };
   for (const char* row : rows) {
     INFO(row);
@@ -45,6 +50,27 @@ TEST_CASE("A forged status is mended, and its job runs on", "[A1]") {
     REQUIRE_FALSE(attempts.empty());
     CHECK(attempts.back()["number"] == status["attempt"]);
     CHECK(status["attempt"].get<std::int64_t>() < kAttemptNumberMax);
+  }
+}
+
+TEST_CASE("Times that no policy can count with are taken out of a status", "[A1]") {
+  const WallTime far{std::chrono::sys_days{std::chrono::year{9999} / 12 / 31}};
+  const WallTime old{std::chrono::sys_days{std::chrono::year{1} / 1 / 1}};
+  for (const WallTime time : {far, old}) {
+    TrainingJob job;
+    job.status.attempt = 2;
+    job.status.workers = api::WorkersStatus{.desired = 1};
+    job.status.attempts = {{.number = 1, .ended_at = time, .outcome = api::AttemptOutcome::kFailed},
+                           {.number = 2}};
+    job.status.pause = api::PauseStatus{.requested_at = time};
+    job.status.conditions = {{.type = "Running", .changed = time}};
+    const auto mended = mended_status(job);
+    REQUIRE(mended);
+    CHECK_FALSE(mended->attempts[0].ended_at);
+    CHECK_FALSE(mended->pause);
+    CHECK_FALSE(mended->conditions[0].changed);
+    job.status = *mended;
+    CHECK_FALSE(mended_status(job));
   }
 }
 

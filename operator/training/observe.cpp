@@ -5,6 +5,7 @@
 #include <algorithm>
 
 #include "operator/api/names.hpp"
+#include "operator/training/pod_resources.hpp"
 #include "operator/training/reconciler.hpp"
 
 namespace amdahl::training {
@@ -68,6 +69,19 @@ Observed TrainingReconciler::observe(const kube::ObjectKey& key, std::int64_t ep
   return seen;
 }
 
+// By pods that their jobs made: labels of others say nothing, and no label says more than the
+// template asks for.
+std::int64_t TrainingReconciler::gpus_held_by(const GangPodPtr& pod) const {
+  const PodSeen seen = pod_seen(pod);
+  const auto name = pod->metadata.labels.find(api::label::kJob);
+  if (seen.gpus == 0 || !name) return 0;
+  const auto job = caches_.jobs.find({.ns = pod->metadata.ns.str(), .name = std::string(*name)});
+  if (!job || job->metadata.uid != seen.owner_uid) return 0;
+  if (static_cast<std::int64_t>(seen.attempt) != job->status.attempt) return 0;
+  if (seen.name != api::pod_name(job->metadata.name, seen.attempt, seen.rank)) return 0;
+  return std::min(seen.gpus, pod_gpus(job->spec.pod_template));
+}
+
 NodesPtr TrainingReconciler::nodes_seen(WallTime now) {
   if (!caches_.nodes_source.served()) return nullptr;
   if (nodes_ && now >= nodes_made_ && now < nodes_made_ + kNodesEvery) return nodes_;
@@ -78,7 +92,7 @@ NodesPtr TrainingReconciler::nodes_seen(WallTime now) {
     if (pod->spec.node.empty() || pod->status.phase == kube::PodPhase::kSucceeded ||
         pod->status.phase == kube::PodPhase::kFailed)
       return;
-    if (const std::int64_t gpus = pod_seen(pod).gpus; gpus > 0)
+    if (const std::int64_t gpus = gpus_held_by(pod); gpus > 0)
       seen->gpus_held[pod->spec.node.str()] += gpus;
   });
   nodes_ = std::move(seen);

@@ -7,6 +7,7 @@
 #include "base/validate.hpp"
 #include "operator/api/names.hpp"
 #include "operator/api/report_lists.hpp"
+#include "operator/training/pod_resources.hpp"
 #include "operator/training/pod_template.hpp"
 
 namespace amdahl::training {
@@ -16,7 +17,7 @@ std::int64_t gpus_label(const PackedMap& labels) {
   const std::string_view text = labels.find(kGpusLabel).value_or("");
   std::int64_t gpus = 0;
   std::from_chars(text.data(), text.data() + text.size(), gpus);
-  return std::max<std::int64_t>(0, gpus);
+  return std::clamp<std::int64_t>(gpus, 0, kPodGpusMax);  // a label can say anything
 }
 
 void read_conditions(PodSeen& seen, const GangPod& pod) {

@@ -92,6 +92,7 @@ class TrainingReconciler final : public controller::Reconciler {
   std::map<kube::ObjectKey, std::set<std::string>> released_;
   std::optional<WallTime> leading_since_;  // the first call
   // Of one moment, for all jobs that wait; made anew when one asks for it and it is old.
+  std::int64_t gpus_held_by(const GangPodPtr& pod) const;
   NodesPtr nodes_seen(WallTime now);
   NodesPtr nodes_;
   WallTime nodes_made_{};

@@ -2,6 +2,7 @@
 
 #include <algorithm>
 
+#include "base/each_field.hpp"
 #include "operator/api/bounds.hpp"
 #include "operator/training/attempt_view.hpp"
 
@@ -18,11 +19,33 @@ void drop_odd_records(api::TrainingJobStatus& status) {
   });
 }
 
+// Sums and differences of these fit into nanoseconds, in which policies count.
+constexpr WallTime kTimeMin{std::chrono::sys_days{std::chrono::year{1970} / 1 / 1}};
+constexpr WallTime kTimeMax{std::chrono::sys_days{std::chrono::year{2200} / 1 / 1}};
+
+template <class T>
+void drop_far_times(T& member) {
+  if constexpr (std::is_same_v<T, std::optional<WallTime>>) {
+    if (member && (*member < kTimeMin || *member > kTimeMax)) member.reset();
+  } else if constexpr (HasFields<T>) {
+    each_field(member,
+               [](std::string_view, auto& below, const FieldRules&) { drop_far_times(below); });
+  } else if constexpr (requires { member.has_value(); }) {
+    if (member) drop_far_times(*member);
+  } else if constexpr (requires { member.front(); } && !std::is_same_v<T, std::string>) {
+    for (auto& item : member) drop_far_times(item);
+  }
+}
+
 }  // namespace
 
 std::optional<api::TrainingJobStatus> mended_status(const TrainingJob& job) {
   api::TrainingJobStatus status = job.status;
   drop_odd_records(status);
+  drop_far_times(status);
+  // Asked for at no time that counts: the pause begins again.
+  if (status.pause && job.status.pause->requested_at && !status.pause->requested_at)
+    status.pause.reset();
   const bool counted = status.attempt > 0 && status.attempt <= kAttemptNumberMax;
   if (status.attempts.empty() && counted) status.attempts.push_back({.number = status.attempt});
   status.attempt = status.attempts.empty() ? 0 : status.attempts.back().number;

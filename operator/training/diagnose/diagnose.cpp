@@ -16,9 +16,10 @@ constexpr std::int32_t kExitCodeMax = 255;
 constexpr std::int32_t kSignalMax = 64;
 
 void add_end(api::Cause& cause, const ContainerEnd& end) {
-  if (end.exit_code >= 0 && end.exit_code <= kExitCodeMax) cause.exit_code = end.exit_code;
+  const bool plain = end.exit_code >= 0 && end.exit_code <= kExitCodeMax;  // not of Windows
+  if (plain) cause.exit_code = end.exit_code;
   // Runtimes leave the signal out and add 128 to the exit code instead.
-  const std::int32_t signal = end.signal != 0 ? end.signal : end.exit_code - 128;
+  const std::int32_t signal = end.signal != 0 ? end.signal : plain ? end.exit_code - 128 : 0;
   if (signal >= 1 && signal <= kSignalMax) cause.signal = signal;
 }
 

@@ -4,6 +4,7 @@
 #include <fmt/format.h>
 
 #include <catch2/catch.hpp>
+#include <limits>
 
 #include "operator/training/diagnose/across_ranks.hpp"
 #include "operator/training/diagnose/consequence.hpp"
@@ -53,6 +54,21 @@ TEST_CASE("diagnose keeps every text within the bounds of the status") {
   CHECK(root->rank == 0);
   CHECK_FALSE(root->exit_code);
   CHECK_FALSE(root->signal);
+}
+
+TEST_CASE("diagnose takes any exit code that a kubelet may write", "[A1]") {
+  for (const std::int32_t code :
+       {std::numeric_limits<std::int32_t>::min(), std::numeric_limits<std::int32_t>::max(), -1}) {
+    AttemptEvidence attempt{.ranks = 1};
+    attempt.pods.push_back(
+        {.pod = "a",
+         .phase = kube::PodPhase::kFailed,
+         .containers = {{.name = "trainer", .ended = ContainerEnd{.exit_code = code}}}});
+    const auto root = diagnose(attempt).root;
+    REQUIRE(root);
+    CHECK_FALSE(root->exit_code);
+    CHECK_FALSE(root->signal);
+  }
 }
 
 TEST_CASE("consequences restart nothing for free, and spend nothing without a restart") {
