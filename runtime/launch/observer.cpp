@@ -211,6 +211,16 @@ void Observer::judge_world() {
                 moment());
 }
 
+// Somebody sent SIGTERM and nobody asked for a pause. A trainer that saves and ends with 0 has not
+// done its work for that; where its pod is deleted, the code does not matter.
+void Observer::refuse_cut_short() {
+  const bool well = end_->code == 0 && end_->signal == 0;
+  if (!ending_ || !well || pause_.state == ReportPauseState::kCommitted || state_.is_through())
+    return;
+  end_->code = kCutShortExitCode;
+  channel_.send(Message::kRefuse, fmt::format("{}", kCutShortExitCode));
+}
+
 void Observer::take_message(const HelperMessage& message, bool leads) {
   state_.helper(message, leads, moment());
   // Others may hear it before the last steps of the one that counts them are known here.
@@ -276,6 +286,7 @@ void Observer::last_word() {
     end_ = api::ReportExit{};
     channel_.send(Message::kPaused, {});
   }
+  refuse_cut_short();
   // Better than nothing: the end of the log often says what no pattern knows.
   if (end_->code != 0 && !state_.error() && !tail_.empty())
     state_.failed({.source = api::ReportErrorSource::kLog, .message = tail_}, moment());

@@ -79,6 +79,7 @@ class Observer {
   void take_message(const HelperMessage& message, bool leads);
   void look_for_checkpoint();
   void look_at_memory();
+  void refuse_cut_short();
   // `counts_again`: for a pause, also when it is known already.
   void committed(api::ReportCheckpoint checkpoint, bool counts_again);
   void save_failed(const HelperMessage& message);

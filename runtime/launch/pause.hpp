@@ -25,6 +25,10 @@ namespace amdahl::launch {
 // the Python package.
 inline constexpr int kPausedExitCode = 85;
 
+// What the launcher exits with when SIGTERM came from outside and the trainer saved and exited with
+// 0, with steps left to make: as if the signal had ended it.
+inline constexpr int kCutShortExitCode = 143;
+
 using api::ReportPauseState;
 using api::ReportPauseWay;
 

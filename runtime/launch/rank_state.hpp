@@ -52,6 +52,8 @@ class RankState {
   std::optional<std::int64_t> known_step() const;
   // The last step, if a checkpoint holds it.
   std::optional<std::int64_t> safe_step() const;
+  // It has made all the steps that it announced.
+  bool is_through() const { return step_ && total_ && *step_ >= *total_; }
   ReportPhase phase() const { return timeline_.phase(); }
   Timeline::Spans spans(Monotonic now) const { return timeline_.spans(now); }
   const std::optional<api::ReportError>& error() const { return error_; }

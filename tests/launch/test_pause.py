@@ -232,9 +232,29 @@ class PauseTest(unittest.TestCase):
         launch = self.run_trainer(HELPER.replace("AFTER", "break"))  # catches no signal
         wait_for(lambda: self.operator.last().get("step", 0) > 10)
         launch.signal(signal.SIGTERM)
+        self.assertEqual(launch.wait(), 143)  # saved, and not done: nobody may call that a success
+        word = launch.last_word()
+        self.assertGreater(word["checkpoint"]["step"], 10)
+        self.assertEqual((word["phase"], word["exit"]), ("Stopping", {"code": 143}))
+
+    # promises: D7
+    def test_sigterm_from_outside_does_not_make_unfinished_work_a_success(self):
+        for ending in ("break", "job.exit_paused()"):
+            launch = self.run_trainer(HELPER.replace("AFTER", ending))
+            wait_for(lambda: self.operator.last().get("step", 0) > 10)
+            launch.signal(signal.SIGTERM)
+            self.assertEqual(launch.wait(), 143)
+            self.operator.reports.clear()
+
+    def test_sigterm_from_outside_at_the_last_step_is_no_failure(self):
+        code = "from amdahl import job\njob.step(5, 5)\nprint('ready', flush=True)\n" \
+            "import signal, sys, time\nsignal.signal(signal.SIGTERM, lambda *_: sys.exit(0))\n" \
+            "print('done', flush=True)\nwhile True: time.sleep(0.05)\n"
+        launch = self.run_trainer(code)
+        launch.said("done")
+        wait_for(lambda: self.operator.last().get("step") == 5)
+        launch.signal(signal.SIGTERM)
         self.assertEqual(launch.wait(), 0)
-        self.assertGreater(launch.last_word()["checkpoint"]["step"], 10)
-        self.assertEqual(launch.last_word()["phase"], "Stopping")
 
     def test_a_shell_around_the_trainer_is_no_obstacle(self):
         code = MARK + "signal.signal(signal.SIGTERM, lambda *_: (mark(9), sys.exit(0)))\n" + LOOP
