@@ -116,12 +116,14 @@ constexpr ReportErrorSource enum_unknown(ReportErrorSource) {
 // Where the steps of a job come from.
 enum class StepSource : std::uint8_t {
   kUnknown,    // no step was understood
+  kHook,       // optimizers or DeepSpeed, counted inside an unchanged script
   kLog,        // a line or a bar that looks like steps
   kFramework,  // the lines of a framework that is known
   kScript,     // job.step(), or a hook that calls it
 };
 constexpr auto enum_names(StepSource) {
   return std::to_array<EnumName<StepSource>>({{StepSource::kUnknown, "Unknown"},
+                                              {StepSource::kHook, "Hook"},
                                               {StepSource::kLog, "Log"},
                                               {StepSource::kFramework, "Framework"},
                                               {StepSource::kScript, "Script"}});

@@ -42,6 +42,8 @@ inline constexpr std::string_view kMetricsPort = "AMDAHL_METRICS_PORT";
 inline constexpr std::string_view kPodAddress = "AMDAHL_POD_ADDRESS";
 // The container's terminationMessagePath; without it, TORCHELASTIC_ERROR_FILE as it was given.
 inline constexpr std::string_view kTerminationLog = "AMDAHL_TERMINATION_LOG";
+// "1": launch counts the steps of Python trainers by hooks; see runtime/launch/hooks.
+inline constexpr std::string_view kHooks = "AMDAHL_HOOKS";
 // Set by launch for the trainer: a hostfile for scripts that insist on the deepspeed launcher.
 inline constexpr std::string_view kHostfile = "AMDAHL_HOSTFILE";
 inline constexpr std::string_view kNodes = "AMDAHL_NODES";

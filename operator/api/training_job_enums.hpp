@@ -17,6 +17,11 @@ constexpr auto enum_names(Runtime) {
                                            {Runtime::kPython, "Python"}});
 }
 
+enum class Hooks : std::uint8_t { kAuto, kOff };
+constexpr auto enum_names(Hooks) {
+  return std::to_array<EnumName<Hooks>>({{Hooks::kAuto, "Auto"}, {Hooks::kOff, "Off"}});
+}
+
 enum class GangScheduler : std::uint8_t { kVolcano, kNone };
 constexpr auto enum_names(GangScheduler) {
   return std::to_array<EnumName<GangScheduler>>(

@@ -54,8 +54,9 @@ constexpr void fields(V& v, ProgressStatus& progress) {
   v.optional("stepSeconds", progress.step_seconds,
              {.doc = "How long a step takes now, in seconds.", .min = 0, .max = kIntegerMax});
   v.optional("source", progress.source,
-             {.doc = "Where the step comes from: Script (job.step() or a hook), Framework (log "
-                     "lines of a known framework), Log (lines that look like steps), or Unknown: "
+             {.doc = "Where the step comes from: Script (job.step() or a callback), Framework (log "
+                     "lines of a known framework), Log (lines that look like steps), Hook (steps "
+                     "of optimizers or of DeepSpeed, see spec.hooks), or Unknown: "
                      "no step was understood, so percent, speed and goodput are not known either. "
                      "Call job.step() in the script."});
   v.optional("lastStepAt", progress.last_step_at,

@@ -136,6 +136,7 @@ struct TrainingJobSpec {
   std::int32_t nodes = 1;
   std::optional<std::int32_t> processes_per_node = {};
   std::string family = {};
+  Hooks hooks = Hooks::kAuto;
   Json pod_template = Json::object();  // PodTemplateSpec, as the user wrote it
   bool suspend = false;
   bool cancel = false;
@@ -201,6 +202,11 @@ constexpr void fields(V& v, TrainingJobSpec& spec) {
               .length_min = 1,
               .length_max = kLabelMax,
               .pattern = kLabelPattern});
+  v.defaulted("hooks", spec.hooks, Hooks::kAuto,
+              {.doc = "Auto counts the steps of torch optimizers and of DeepSpeed in scripts that "
+                      "tell of no steps, without a change to them. \"Off\", in quotes because "
+                      "YAML takes it for false, puts nothing into the script's process. A change "
+                      "counts from the next attempt on."});
   v.required("template", spec.pod_template,
              {.doc = "The pod of every rank, a PodTemplateSpec. The workload is the container "
                      "named trainer, or the only one. With Torchrun and DeepSpeed its command is a "

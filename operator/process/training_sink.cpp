@@ -86,7 +86,12 @@ bool TrainingSink::sweep(std::chrono::nanoseconds every) {
 
 Result<api::ReportReply> TrainingSink::take(const report::JobPod& pod, api::Report report) {
   if (const report::Progress* said = progress_.find(pod.pod_uid)) {
-    if (!report.step) report.step = said->step;
+    // What a script says itself counts more than what a hook counted in it.
+    const bool by_hook = report.step_source == api::StepSource::kHook;
+    if (said->step && (!report.step || by_hook)) {
+      report.step = said->step;
+      if (by_hook) report.step_source = api::StepSource::kUnknown;
+    }
     if (!report.total_steps) report.total_steps = said->total_steps;
     if (report.metrics.empty()) report.metrics = said->metrics;
   }

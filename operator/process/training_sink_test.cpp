@@ -67,6 +67,20 @@ TEST_CASE("TrainingSink: Kubeflow's progress fills the gaps of the next report")
   CHECK(site.seen().at(0).report.step == 41);
 }
 
+TEST_CASE("TrainingSink: what a script says itself outranks what a hook counted", "[D8]") {
+  Site site;
+  api::Report hooked = a_report(1);
+  hooked.step = 4000;
+  hooked.step_source = api::StepSource::kHook;
+  REQUIRE(site.sink.take(kPod, hooked));
+  CHECK(site.seen().at(0).report.step == 4000);
+  site.sink.take_progress(kPod, {.step = 40, .total_steps = 100});
+  hooked.sequence = 2;
+  REQUIRE(site.sink.take(kPod, hooked));
+  CHECK(site.seen().at(0).report.step == 40);
+  CHECK(site.seen().at(0).report.step_source == api::StepSource::kUnknown);  // of the log
+}
+
 TEST_CASE("TrainingSink: jobs that are gone make room for others", "[A7]") {
   Site site(1);
   REQUIRE(site.sink.take(kPod, a_report(1)));

@@ -85,8 +85,12 @@ void take_reports(TrainingJobStatus& next, const Situation& s) {
   if (const api::Report* const report = counting_report(s)) {
     if (!next.progress) next.progress.emplace();
     note_step_time(next, *report, s);
+    const bool by_hook = next.progress->source == api::StepSource::kHook;
     take_progress(*next.progress, *report);
     if (report->step) {
+      // A script that begins to tell of its steps may count something else than its optimizers.
+      if (by_hook && report->step_source != api::StepSource::kHook)
+        record.first_step = record.last_step = report->step;
       if (!record.first_step) record.first_step = report->step;
       record.last_step = std::max(record.last_step.value_or(0), *report->step);
     }

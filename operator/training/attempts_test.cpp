@@ -76,6 +76,32 @@ TEST_CASE("Progress comes from the lowest rank that counts steps", "[D8]") {
   CHECK(world.broken == std::vector<std::string>{});
 }
 
+TEST_CASE("Progress comes from hooks only while no rank tells of steps", "[D8]") {
+  World world;
+  world.edit().spec.nodes = 2;
+  world.reach(api::Phase::kRunning);
+  const auto says = [&](std::uint32_t rank, std::int64_t step, api::StepSource source) {
+    world.report(rank).step = step;
+    world.report(rank).step_source = source;
+    world.now += 1min;
+    world.settle();
+  };
+  says(0, 700, api::StepSource::kHook);
+  says(1, 700, api::StepSource::kHook);
+  const auto progress = [&] { return world.job->status.progress.value(); };
+  CHECK(progress().step == 700);
+  CHECK(progress().source == api::StepSource::kHook);
+  CHECK(world.job->status.attempts.back().last_step == 700);
+  says(1, 70, api::StepSource::kFramework);
+  CHECK(progress().step == 70);
+  CHECK(progress().source == api::StepSource::kFramework);
+  CHECK(world.job->status.attempts.back().last_step == 70);
+  says(0, 900, api::StepSource::kHook);
+  CHECK(progress().step == 70);
+  CHECK(world.job->status.attempts.back().last_step == 70);
+  CHECK(world.broken == std::vector<std::string>{});
+}
+
 TEST_CASE("Progress is unknown while no rank counts steps", "[D8]") {
   World world;
   world.reach(api::Phase::kRunning);

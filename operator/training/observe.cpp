@@ -5,6 +5,7 @@
 #include <algorithm>
 
 #include "operator/api/names.hpp"
+#include "operator/training/hook_steps.hpp"
 #include "operator/training/pod_resources.hpp"
 #include "operator/training/reconciler.hpp"
 
@@ -59,6 +60,7 @@ Observed TrainingReconciler::observe(const kube::ObjectKey& key, std::int64_t ep
   const JobId id{.key = key, .uid = seen.job->metadata.uid};
   seen.reports = reports_.of(id, attempt, seen.pods);
   seen.reports_before = reports_.of(id, attempt - 1, seen.pods);
+  leave_out_hook_steps(seen);
   seen.can_look = looks_.can_look();
   seen.store_in_pods = seen.can_look && !looks_.can_look_at(seen.job->spec.checkpoint.uri);
   // Attempt 1 is looked at before it is on record (submit.cpp).

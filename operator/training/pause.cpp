@@ -42,8 +42,12 @@ Plan end_with(const Situation& s, Outcome outcome) {
   next.pause->step = outcome.step ? outcome.step : last_committed(next);
   next.pause->lost_steps = next.attempts.back().lost_steps;
   if (outcome.outcome == PauseOutcome::kCommitted) {
-    next.pause->lost_steps = std::max<std::int64_t>(
-        0, next.attempts.back().last_step.value_or(0) - next.pause->step.value_or(0));
+    // The script was through with its last step; a hook may count another one than the script.
+    const bool by_hook = next.progress && next.progress->source == api::StepSource::kHook;
+    next.pause->lost_steps =
+        by_hook ? 0
+                : std::max<std::int64_t>(
+                      0, next.attempts.back().last_step.value_or(0) - next.pause->step.value_or(0));
     next.attempts.back().lost_steps = next.pause->lost_steps;
   }
   next.pause->message = std::move(outcome.message);

@@ -223,6 +223,8 @@ void put_trainer(Json& pod, const TrainingJob& job, const Rank& rank, const PodO
     launch = fmt::format("{}/amdahl-launch", kLaunchFolder);
     variables.set(api::env::kSocket, fmt::format("{}/launch.sock", kLaunchFolder));
   }
+  if (job.spec.hooks == api::Hooks::kAuto && !launch.empty())
+    variables.set(api::report_env::kHooks, "1");
   put_reporting(pod, trainer, variables, options);
   put_checkpointing(pod, trainer, variables, {.job = job, .number = rank.attempt});
   put_command(trainer, launch, variables);

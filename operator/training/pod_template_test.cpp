@@ -137,6 +137,20 @@ TEST_CASE("A launcher that shall serve metrics learns the address of its pod", "
   CHECK(env.at("AMDAHL_POD_ADDRESS") == "status.podIP");
 }
 
+TEST_CASE("A launcher is told to count steps by hooks unless they are off", "[D8]") {
+  TrainingJob job = a_job();
+  const auto told = [&](const PodOptions& options) {
+    const Json pod = pod_of(job, {}, options);
+    const std::string text = pod["spec"]["containers"][0].dump();
+    return text.contains("AMDAHL_HOOKS");
+  };
+  CHECK(told({.launch_path = "/opt/amdahl-launch"}));
+  CHECK(told({.launch_image = "launch:1"}));
+  CHECK_FALSE(told({}));  // nobody would hear them
+  job.spec.hooks = api::Hooks::kOff;
+  CHECK_FALSE(told({.launch_path = "/opt/amdahl-launch"}));
+}
+
 TEST_CASE("Ranks get a token of their own to report with") {
   const Json pod = pod_of(a_job(), {}, {.report_url = "https://r:1", .report_ca = "amdahl-ca"});
   const Json& sources = pod["spec"]["volumes"][0]["projected"]["sources"];

@@ -9,6 +9,7 @@
 #include "operator/api/phase.hpp"
 #include "operator/training/attempt_view.hpp"
 #include "operator/training/events.hpp"
+#include "operator/training/hook_steps.hpp"
 #include "operator/training/pod_template.hpp"
 
 namespace amdahl::training {
@@ -71,6 +72,7 @@ Observed World::observe() const {
     if (age == 0) seen.reports.push_back(report->second);
     if (age == 1) seen.reports_before.push_back(report->second);
   }
+  leave_out_hook_steps(seen);
   return seen;
 }
 

@@ -43,7 +43,10 @@ bool keeps_checkpoints(const Situation& s) {
 
 bool works_uncounted(const Situation& s) {
   const api::Report* const counts = counting_report(s);
-  if (!keeps_checkpoints(s) || (counts != nullptr && counts->step)) return false;
+  // The steps of a hook need not be those that the script's checkpoints name.
+  const bool counted =
+      counts != nullptr && counts->step && counts->step_source != api::StepSource::kHook;
+  if (!keeps_checkpoints(s) || counted) return false;
   for (std::uint32_t rank = 0; rank < s.view.ranks.size(); ++rank)
     if (may_hold_work(s, rank)) return true;
   return false;

@@ -48,6 +48,12 @@ std::size_t end_of_options(const std::vector<std::string>& command) {
   return std::min(at, command.size());
 }
 
+// In a list of folders such as PATH. An empty one would be the working directory.
+void put_first(Variables& variables, std::string_view name, const std::string& folder) {
+  const std::string_view before = variables.get(name);
+  variables.set(name, before.empty() ? folder : fmt::format("{}:{}", folder, before));
+}
+
 }  // namespace
 
 std::vector<std::string> start_command(Runtime runtime, std::vector<std::string> command,
@@ -90,6 +96,7 @@ Variables trainer_variables(const Settings& settings, const OwnFiles& files, Var
   set_unless_empty(env::kCheckpointSocket, files.checkpoint_socket);
   set_unless_empty(env::kHostfile, files.hostfile);
   set_unless_empty(env::kCheckpointMarker, settings.marker);
+  if (!files.hooks.empty()) put_first(variables, "PYTHONPATH", files.hooks);
   variables.set(env::kRank, fmt::format("{}", settings.rank));
   variables.set(env::kNodes, fmt::format("{}", settings.nodes));
   // torchrun kills its workers 30 s after SIGTERM unless told that there is more (or less) time.

@@ -29,6 +29,7 @@ struct OwnFiles {
   std::string checkpoint_socket = {};
   std::string error_file = {};
   std::string hostfile = {};
+  std::string hooks = {};  // a folder of Python modules
 };
 Variables trainer_variables(const Settings& settings, const OwnFiles& files, Variables variables);
 

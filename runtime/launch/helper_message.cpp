@@ -105,6 +105,7 @@ std::optional<HelperMessage> read_helper_line(std::string_view line) {
   if (!kind) return std::nullopt;
   HelperMessage message{.kind = *kind};
   message.local_rank = count_in(json, "localRank");
+  message.hook = value_in<bool>(json, "hook");
   message.phase = value_in<std::optional<api::ReportPhase>>(json, "phase");
   message.step = count_in(json, "step");
   message.total = count_in(json, "total");

@@ -1,4 +1,4 @@
-// One line that the Python package writes to the launcher's socket, and the lines it gets.
+// One line that a process of the trainer writes to the launcher's socket, and the lines it gets.
 //
 //   {"type":"hello","pid":12,"localRank":0,"rank":8}
 //   {"type":"state","phase":"Train","step":10,"total":100,"dataWait":0.12,"metrics":{"loss":1.5}}
@@ -9,6 +9,9 @@
 //      "failedSaves", "orphansCollected"
 //   {"type":"failed","message":"disk full"}    the checkpoint for a pause could not be written
 //   {"type":"saveFailed","failedSaves":3,"message":"disk full"}    any checkpoint; how many so far
+// The hooks (hooks/sitecustomize.py) have a connection besides, and say on it
+//   {"type":"hello","hook":true,"pid":12,"localRank":0,"rank":8}    before anything else
+//   {"type":"hook","step":10}             optimizers or DeepSpeed have made so many steps
 // and back: {"type":"stop","deadlineSeconds":110}, {"type":"continue"},
 //   {"type":"interval","seconds":416}     how often to save from now on
 //
@@ -35,7 +38,8 @@ enum class HelperKind : std::uint8_t {
   kHeard,
   kCommitted,
   kFailed,
-  kSaveFailed
+  kSaveFailed,
+  kHook
 };
 constexpr auto enum_names(HelperKind) {
   return std::to_array<EnumName<HelperKind>>({{HelperKind::kHello, "hello"},
@@ -44,12 +48,14 @@ constexpr auto enum_names(HelperKind) {
                                               {HelperKind::kHeard, "heard"},
                                               {HelperKind::kCommitted, "committed"},
                                               {HelperKind::kFailed, "failed"},
-                                              {HelperKind::kSaveFailed, "saveFailed"}});
+                                              {HelperKind::kSaveFailed, "saveFailed"},
+                                              {HelperKind::kHook, "hook"}});
 }
 
 struct HelperMessage {
   HelperKind kind = HelperKind::kState;
   std::optional<std::int64_t> local_rank = {};
+  bool hook = false;  // of kHello: the connection is one of the hooks
   std::optional<api::ReportPhase> phase = {};
   std::optional<std::int64_t> step = {};
   std::optional<std::int64_t> total = {};

@@ -7,6 +7,7 @@
 #include <boost/asio/as_tuple.hpp>
 #include <boost/asio/buffer.hpp>
 #include <boost/asio/use_awaitable.hpp>
+#include <utility>
 
 namespace amdahl::launch {
 
@@ -82,23 +83,31 @@ void HelperServer::read_lines(std::uint64_t id, std::string& text) {
 
 bool HelperServer::leads(std::uint64_t id, bool among_listeners) const {
   const std::int64_t own = connections_.at(id)->local_rank;
+  const bool hook = connections_.at(id)->hook;
   for (const auto& [other, connection] : connections_) {
+    if (!connection->spoke || connection->hook != hook) continue;
     if (among_listeners && !connection->listens) continue;
     if (connection->local_rank < own || (connection->local_rank == own && other < id)) return false;
   }
   return true;
 }
 
+// False for what a connection of its kind does not say.
+bool HelperServer::introduce(Connection& connection, const HelperMessage& message) {
+  const bool hello = message.kind == HelperKind::kHello;
+  if (!std::exchange(connection.spoke, true)) connection.hook = hello && message.hook;
+  if (hello && message.local_rank) connection.local_rank = *message.local_rank;
+  return hello || connection.hook == (message.kind == HelperKind::kHook);
+}
+
 void HelperServer::read_line(std::uint64_t id, std::string_view line) {
   ++lines_;
   const auto message = read_helper_line(line);
-  if (!message) {
+  Connection& connection = *connections_.at(id);
+  if (!message || !introduce(connection, *message)) {
     ++bad_lines_;
     return;
   }
-  Connection& connection = *connections_.at(id);
-  if (message->kind == HelperKind::kHello && message->local_rank)
-    connection.local_rank = *message->local_rank;
   if (message->kind == HelperKind::kListening && !connection.listens) {
     connection.listens = true;
     on_change_();
@@ -115,14 +124,16 @@ bool HelperServer::listening() const {
 void HelperServer::say(std::string line) {
   said_ = std::move(line);
   if (said_.empty()) return;
-  for (const auto& [id, connection] : connections_) write(*connection, said_);
+  for (const auto& [id, connection] : connections_)
+    if (!connection->hook) write(*connection, said_);  // hooks never read
 }
 
 void HelperServer::say_interval(std::chrono::seconds interval) {
   std::string line = interval_line(interval);
   if (line == interval_said_) return;
   interval_said_ = std::move(line);
-  for (const auto& [id, connection] : connections_) write(*connection, interval_said_);
+  for (const auto& [id, connection] : connections_)
+    if (!connection->hook) write(*connection, interval_said_);
 }
 
 // A few bytes to a process that reads now and then: there is room, or it has not read for hundreds

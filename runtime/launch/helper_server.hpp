@@ -1,8 +1,11 @@
-// The unix socket on which the Python package of this node's processes speaks to the launcher.
+// The unix socket on which the Python package and the hooks of this node's processes speak to the
+// launcher.
 //
 // One line a message (helper_message.hpp); a line that is too long or no message costs its sender
 // nothing but the line. Of many processes, the one with the lowest local rank speaks for the node;
 // that a pause was heard is said by the lowest one that listens, since the steps before it count.
+// A process may have a connection of each kind. Hooks only count: they neither lead connections of
+// the package nor listen, and of hooks the one with the lowest local rank counts.
 // Thread: one. Lifetime: run() has ended before it dies. Failure: without a socket nobody connects.
 #pragma once
 
@@ -22,7 +25,7 @@ namespace amdahl::launch {
 
 class HelperServer {
  public:
-  static constexpr std::size_t kConnectionsMax = 256;
+  static constexpr std::size_t kConnectionsMax = 512;
   // A message, and whether its sender speaks for the node.
   using OnMessage = std::function<void(const HelperMessage&, bool leads)>;
   using OnChange = std::function<void()>;  // somebody began or ceased to listen
@@ -48,12 +51,15 @@ class HelperServer {
     explicit Connection(Protocol::socket the_socket) : socket(std::move(the_socket)) {}
     Protocol::socket socket;
     std::int64_t local_rank = 0;
+    bool spoke = false;  // one that has said nothing leads nobody
+    bool hook = false;   // as its first line said
     bool listens = false;
   };
 
   Task<void> serve(std::uint64_t id);
   void read_lines(std::uint64_t id, std::string& text);
   void read_line(std::uint64_t id, std::string_view line);
+  static bool introduce(Connection& connection, const HelperMessage& message);
   bool leads(std::uint64_t id, bool among_listeners) const;
   static void write(Connection& connection, const std::string& line);
 

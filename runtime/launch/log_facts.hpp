@@ -1,4 +1,4 @@
-// What a line of a trainer's log tells about it. Values only.
+// What a line of a trainer's log tells about it, and steps that the hooks count. Values only.
 //
 // A log line is a claim: anybody can print anything. Nothing here decides about a job by itself.
 #pragma once
@@ -15,6 +15,7 @@ namespace amdahl::launch {
 // How much a line is believed beside others that count something else: the highest one wins.
 enum class StepRank : std::uint8_t {
   kEpoch,      // epochs, where nobody counts steps
+  kHook,       // optimizers that stepped; lines are of the whole job, and may have a total
   kBar,        // a bar without a name
   kLine,       // "iter 40: loss 2.31" of a program that is not known
   kFramework,  // a line or a named bar of a framework that is known

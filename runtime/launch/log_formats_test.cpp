@@ -148,7 +148,18 @@ TEST_CASE("Of those who count steps the highest rank wins, and starts over", "[D
   };
   CHECK(source() == api::StepSource::kUnknown);
   state.log(StepSeen{.step = 3, .total = 10, .rank = StepRank::kEpoch}, at(1s));
+  CHECK(source() == api::StepSource::kLog);
+  HelperMessage hook{.kind = HelperKind::kHook, .step = 70};
+  state.helper(hook, true, at(1s));
+  CHECK(state.step() == 70);
+  CHECK(source() == api::StepSource::kHook);
+  state.log(StepSeen{.step = 4, .rank = StepRank::kEpoch}, at(1s));
+  state.helper({.kind = HelperKind::kHook, .step = 90}, false, at(1s));  // of another rank
+  CHECK(state.step() == 70);
   state.log(StepSeen{.step = 900, .total = 1000, .rank = StepRank::kBar}, at(2s));
+  CHECK(state.step() == 900);
+  hook.step = 5000;
+  state.helper(hook, true, at(2s));
   CHECK(state.step() == 900);
   state.log(StepSeen{.step = 40, .rank = StepRank::kLine}, at(3s));
   CHECK(state.step() == 40);
@@ -172,5 +183,6 @@ TEST_CASE("Of those who count steps the highest rank wins, and starts over", "[D
   CHECK(state.step() == 1);
   CHECK(source() == api::StepSource::kScript);
   state.log(StepSeen{.step = 700, .rank = StepRank::kFramework}, at(9s));
+  state.helper(hook, true, at(9s));
   CHECK(state.step() == 1);
 }

@@ -47,6 +47,9 @@ constexpr std::string_view kHelp =
     "executed, 128 + n after signal n. Variables given by --env are set before anything else, and\n"
     "$(NAME) of them is filled in in COMMAND.\n"
     "\n"
+    "With AMDAHL_HOOKS=1, a folder that counts the steps of torch and DeepSpeed is put first on\n"
+    "PYTHONPATH.\n"
+    "\n"
     "With AMDAHL_RUNTIME=Torchrun or DeepSpeed, a script (train.py, python train.py, python -m\n"
     "train) is started through torch.distributed.run. Any other command runs as it is; if its\n"
     "processes do not form a world of PET_NNODES x PET_NPROC_PER_NODE, exit code 0 becomes 126.\n";

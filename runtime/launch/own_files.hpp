@@ -1,4 +1,4 @@
-// The launcher's own files for the time of one run: socket, error file, hostfile.
+// The launcher's own files for the time of one run: socket, error file, hostfile, hooks.
 //
 // Thread: any. Lifetime: what it made is removed when it dies. Failure: what cannot be made is left
 // out, and a complaint says so.

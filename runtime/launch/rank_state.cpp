@@ -21,6 +21,11 @@ bool is_before_work(ReportPhase phase) {
          phase == ReportPhase::kWaiting || phase == ReportPhase::kRendezvous;
 }
 
+api::StepSource source_of(StepRank rank) {
+  if (rank == StepRank::kFramework) return api::StepSource::kFramework;
+  return rank == StepRank::kHook ? api::StepSource::kHook : api::StepSource::kLog;
+}
+
 // Of metrics without a step: a loss of the training says that it trains.
 bool shows_training(const std::vector<api::ReportMetric>& metrics) {
   return std::ranges::any_of(metrics, [](const api::ReportMetric& metric) {
@@ -59,7 +64,13 @@ void RankState::made_step(std::int64_t step, std::optional<std::int64_t> total, 
   }
   step_ = step;
   step_at_ = at.now;
-  if (error_ && error_->source == ReportErrorSource::kLog) error_.reset();
+  survive_error(at);
+}
+
+void RankState::survive_error(Moment at) {
+  if (!error_ || error_->source != ReportErrorSource::kLog) return;
+  if (source_ == api::StepSource::kHook && at.now - error_at_ < kHookLagMax) return;
+  error_.reset();
 }
 
 void RankState::keep_metrics(const std::vector<api::ReportMetric>& metrics) {
@@ -80,6 +91,7 @@ void RankState::log(const LogFact& fact, Moment at) {
     if (error_ && (!killed || error_->kind == api::ReportErrorKind::kWorkerKilled)) return;
     error_ = seen->error;
     error_->at = at.wall;
+    error_at_ = at.now;
     return;
   }
   if (const auto* seen = std::get_if<StepSeen>(&fact)) {
@@ -101,8 +113,7 @@ void RankState::log_step(const StepSeen& seen, Moment at) {
   if (first || seen.rank > rank_) {
     forget_steps();
     rank_ = seen.rank;
-    source_ =
-        seen.rank == StepRank::kFramework ? api::StepSource::kFramework : api::StepSource::kLog;
+    source_ = source_of(seen.rank);
   }
   // A script that names its phases leaves them itself.
   if (!helper_phases_ || is_before_work(timeline_.phase())) enter(seen.phase, at);
@@ -118,7 +129,10 @@ void RankState::forget_steps() {
 }
 
 void RankState::helper(const HelperMessage& message, bool leads, Moment at) {
-  if (!leads || message.kind != HelperKind::kState) return;
+  if (!leads) return;
+  if (message.kind == HelperKind::kHook && message.step)
+    log_step({.step = *message.step, .rank = StepRank::kHook}, at);
+  if (message.kind != HelperKind::kState) return;
   if (message.data_wait > std::chrono::nanoseconds{0})
     timeline_.claim(ReportPhase::kDataWait, message.data_wait, at.now);
   if (message.phase) enter(*message.phase, at);
@@ -132,13 +146,18 @@ void RankState::helper(const HelperMessage& message, bool leads, Moment at) {
   keep_metrics(message.metrics);
 }
 
+std::optional<std::int64_t> RankState::own_step() const {
+  return source_ == api::StepSource::kHook ? std::nullopt : step_;
+}
+
 std::optional<std::int64_t> RankState::safe_step() const {
-  if (!step_ || !checkpoint_ || checkpoint_->step < *step_) return std::nullopt;
+  const auto step = own_step();
+  if (!step || !checkpoint_ || checkpoint_->step < *step) return std::nullopt;
   return checkpoint_->step;
 }
 
 std::optional<std::int64_t> RankState::known_step() const {
-  return saved_ > step_ ? saved_ : step_;
+  return std::max(saved_, own_step());
 }
 
 void RankState::save_failed(std::int64_t total, std::string_view why, Moment at) {

@@ -1,10 +1,11 @@
 // Everything that is known of one rank, from its processes, its log and the Python package.
 //
 // The Python package outranks the log: once it has spoken of steps or phases, lines are not asked
-// for them. Of lines that count different things the one of the highest rank counts. Time before
-// the first sign of work is Init only if such a sign comes; until then nobody can tell. An error
-// that is followed by a step was survived, and is forgotten. Pure: time comes with each event.
-// Thread: one. Failure: none.
+// for them. Of lines that count different things, and of the hooks, the one of the highest rank
+// counts. Steps of hooks need not be those that the script's checkpoints name, so no pause waits
+// for a checkpoint of such a step. Time before the first sign of work is Init only if such a sign
+// comes; until then nobody can tell. An error that is followed by a step was survived, and is
+// forgotten. Pure: time comes with each event. Thread: one. Failure: none.
 #pragma once
 
 #include <chrono>
@@ -47,6 +48,9 @@ class RankState {
   void ended(api::ReportExit end, Moment at);
   void tick(Moment at);
 
+  // A step that a hook counted is known a moment after the lines that were printed before it.
+  static constexpr std::chrono::seconds kHookLagMax{5};
+
   std::optional<std::int64_t> step() const { return step_; }
   // The last step that is known of, by itself or by a checkpoint since the trainer started.
   std::optional<std::int64_t> known_step() const;
@@ -63,6 +67,8 @@ class RankState {
  private:
   void enter(ReportPhase phase, Moment at);
   void log_step(const StepSeen& seen, Moment at);
+  void survive_error(Moment at);
+  std::optional<std::int64_t> own_step() const;
   void forget_steps();
   void made_step(std::int64_t step, std::optional<std::int64_t> total, Moment at);
   void keep_metrics(const std::vector<api::ReportMetric>& metrics);
@@ -83,6 +89,7 @@ class RankState {
   std::optional<api::ReportFailedSaves> failed_saves_;
   bool started_ = false;
   std::optional<api::ReportError> error_;
+  Monotonic error_at_{};
   std::optional<api::ReportExit> exit_;
 };
 

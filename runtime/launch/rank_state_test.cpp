@@ -74,6 +74,42 @@ TEST_CASE("RankState believes the package more than the log") {
   CHECK(spans[static_cast<std::size_t>(ReportPhase::kDataWait)] == 2500ms);
 }
 
+TEST_CASE("RankState: a step of a hook ends Init, and metrics of the log stay", "[D8]") {
+  RankState state(Monotonic{});
+  state.started(Runtime::kPython, at(2s));
+  state.helper(parsed(R"({"type":"hook","step":1})"), true, at(12s));
+  state.log(MetricsSeen{{{"loss", "0.5"}}}, at(13s));
+  state.helper(parsed(R"({"type":"hook","step":11})"), true, at(32s));
+  const api::Report report = report_of(state, 42s);
+  CHECK(report.step == 11);
+  CHECK(report.step_source == api::StepSource::kHook);
+  CHECK(report.step_seconds == Approx(2));
+  REQUIRE(report.metrics.size() == 1);
+  const auto spans = state.spans(Monotonic{} + 42s);
+  CHECK(spans[static_cast<std::size_t>(ReportPhase::kInit)] == 10s);
+  CHECK(spans[static_cast<std::size_t>(ReportPhase::kTrain)] == 30s);
+}
+
+TEST_CASE("RankState: no pause waits for a checkpoint of a hook's step", "[D8][D2]") {
+  RankState state(Monotonic{});
+  state.started(Runtime::kPython, at(0s));
+  state.helper(parsed(R"({"type":"hook","step":500})"), true, at(1s));
+  CHECK_FALSE(state.known_step());
+  state.committed({.step = 3}, at(2s));  // epochs
+  CHECK(state.known_step() == 3);
+  CHECK_FALSE(state.safe_step());
+  CHECK(state.step() == 500);
+}
+
+TEST_CASE("RankState: a step of a hook may be older than the error that was printed", "[D8]") {
+  RankState state(Monotonic{});
+  state.log(exception("ValueError"), at(10s));
+  state.helper(parsed(R"({"type":"hook","step":1})"), true, at(10s));
+  CHECK(state.error());
+  state.helper(parsed(R"({"type":"hook","step":2})"), true, at(10s + RankState::kHookLagMax));
+  CHECK_FALSE(state.error());
+}
+
 TEST_CASE("RankState keeps the first error until a step proves that it was survived") {
   RankState state(Monotonic{});
   state.log(exception("ValueError"), at(1s));
@@ -167,6 +203,11 @@ TEST_CASE("RankState counts saves that failed, bounded and in one line", "[D2]")
 
 TEST_CASE("read_helper_line takes what it can use and nothing else") {
   CHECK(parsed(R"({"type":"hello","localRank":3})").local_rank == 3);
+  CHECK_FALSE(parsed(R"({"type":"hello","localRank":3})").hook);
+  CHECK(parsed(R"({"type":"hello","hook":true})").hook);
+  CHECK_FALSE(parsed(R"({"type":"hello","hook":"true"})").hook);
+  CHECK(parsed(R"({"type":"hook","step":4})").step == 4);
+  CHECK_FALSE(parsed(R"({"type":"hook","step":9223372036854775807})").step);
   CHECK(parsed(R"({"type":"state","step":-1})").step == std::nullopt);
   CHECK(parsed(R"({"type":"state","step":"x","phase":"Lunch"})").phase == std::nullopt);
   CHECK(parsed(R"({"type":"state","step":1e300,"dataWait":-3})").data_wait == 0ns);

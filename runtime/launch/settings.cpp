@@ -86,6 +86,7 @@ std::string marker_below(std::string_view uri) {
 
 void read_files(const Reader& reader, Settings& settings) {
   settings.socket = reader.text("AMDAHL_SOCKET");
+  settings.hooks = reader.number(env::kHooks, 0, 1) == 1;
   settings.marker = reader.text(env::kCheckpointMarker);
   settings.checkpoint_uri = reader.text(env::kCheckpointUri);
   if (settings.marker.empty()) settings.marker = marker_below(settings.checkpoint_uri);

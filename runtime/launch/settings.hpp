@@ -47,6 +47,7 @@ struct Settings {
   std::chrono::seconds host_wait = kHostWaitDefault;
   std::chrono::seconds grace = kGraceDefault;
   std::string socket = {};
+  bool hooks = false;  // to count steps inside Python
   std::string marker = {};
   std::string checkpoint_uri = {};  // where checkpoints lie; empty: nobody said
   std::optional<ReportTarget> report = {};

@@ -132,9 +132,20 @@ TEST_CASE("trainer_variables adds to the environment and hides our termination m
   CHECK(variables.get("AMDAHL_RANK") == "1");
   CHECK(variables.get("AMDAHL_NODES") == "2");
   CHECK(variables.get("TORCH_ELASTIC_SHUTDOWN_TIMEOUT") == "81");
+  CHECK_FALSE(variables.has("PYTHONPATH"));
   const Variables untouched = trainer_variables({}, {}, Variables({"AMDAHL_SOCKET=/x"}));
   CHECK(untouched.get("AMDAHL_SOCKET") == "/x");
   CHECK_FALSE(untouched.has("TORCH_ELASTIC_SHUTDOWN_TIMEOUT"));
+}
+
+TEST_CASE("trainer_variables puts the folder of hooks first on the path of Python", "[D8]") {
+  const OwnFiles files{.hooks = "/t/hooks"};
+  const auto path = [&](std::vector<std::string> given) {
+    return std::string(trainer_variables({}, files, Variables(std::move(given))).get("PYTHONPATH"));
+  };
+  CHECK(path({}) == "/t/hooks");
+  CHECK(path({"PYTHONPATH="}) == "/t/hooks");  // and not the working directory
+  CHECK(path({"PYTHONPATH=/a:/b"}) == "/t/hooks:/a:/b");
 }
 
 TEST_CASE("hostfile_text has a line a node") {

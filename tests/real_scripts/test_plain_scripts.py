@@ -1,4 +1,5 @@
-"""Scripts without the package `amdahl` as jobs of the embedded cluster: progress from their logs.
+"""Scripts without the package `amdahl` as jobs of the embedded cluster: progress from their logs,
+or counted inside them.
 
 That in the shape of nanoGPT runs with Debian's torch, the others with `make frameworks`.
 """
@@ -19,11 +20,11 @@ WITH_FRAMEWORKS = unittest.skipIf(frameworks.python() is None,
 
 
 class PlainScripts(ScriptCase):
-    def progress_of(self, name: str, python: Path | str, script: str) -> dict:
+    def progress_of(self, name: str, python: Path | str, script: str, runtime="Python") -> dict:
         """When it has succeeded."""
         text = (HERE / "scripts" / script).read_text()
         self.assertNotIn("amdahl", text)
-        self.submit(name, python, HERE / "scripts" / script, runtime="Python",
+        self.submit(name, python, HERE / "scripts" / script, runtime=runtime,
                     env={**frameworks.variables(), "PYTHONUNBUFFERED": "1"})
         return self.until_end(name, "Succeeded")["progress"]
 
@@ -49,6 +50,19 @@ class PlainScripts(ScriptCase):
         progress = self.progress_of("lightning", frameworks.python(), "lightning_fit.py")
         self.assertEqual((progress["step"], progress["source"]), (60, "Framework"), progress)
         self.assertIn("train_loss", {one["name"] for one in progress["metrics"]})
+
+    # promises: D8
+    @WITH_FRAMEWORKS
+    def test_a_silent_loop_with_torch_of_today(self):
+        progress = self.progress_of("silent", frameworks.python(), "torch_silent.py")
+        self.assertEqual((progress["step"], progress["source"]), (60, "Hook"), progress)
+
+    # promises: D8
+    @WITH_FRAMEWORKS
+    def test_deepspeed_at_its_default_log_level(self):
+        progress = self.progress_of("deepspeed", frameworks.python(), "deepspeed_silent.py",
+                                    runtime="DeepSpeed")
+        self.assertEqual((progress["step"], progress["source"]), (40, "Hook"), progress)
 
 
 if __name__ == "__main__":

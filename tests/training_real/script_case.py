@@ -22,6 +22,7 @@ class ScriptCase(unittest.TestCase):
     @classmethod
     def setUpClass(cls):
         cls.home = Home()
+        cls.submitted = {}
         cls.addClassCleanup(cls.home.close)
         cls.home.run("local", "up", "--nodes", "2", "--gpus", "4", "--memory", "16Gi")
 
@@ -42,8 +43,13 @@ class ScriptCase(unittest.TestCase):
                "spec": {"runtime": runtime, "nodes": 1, **spec, "restart": {"backoff": "1s"},
                         "template": {"spec": {"terminationGracePeriodSeconds": 5,
                                               "containers": [container]}}}}
-        self.home.run("apply", "-f", "-", text=json.dumps(job))
+        self.submitted[name] = job
+        self.edit(name)
         self.addCleanup(self.home.run, "delete", "trainingjob", name)
+
+    def edit(self, name: str, **spec) -> None:
+        self.submitted[name]["spec"].update(spec)
+        self.home.run("apply", "-f", "-", text=json.dumps(self.submitted[name]))
 
     def status(self, name: str) -> dict:
         done = self.home.run("get", "trainingjob", name, "-o", "json")
