@@ -78,7 +78,9 @@ std::optional<std::int64_t> time_left(const Situation& s) {
     if (const auto limit = patience(one, s)) {
       const std::int64_t most = saves ? *limit * kSavePatience : *limit;
       const std::int64_t rest = most - seconds_between(one.step_changed, s.now);
-      left = std::max(left.value_or(rest), rest);
+      const auto hearing =
+          std::chrono::ceil<std::chrono::seconds>(hearing_left(s, std::chrono::seconds{most}));
+      left = std::max({left.value_or(rest), rest, std::int64_t{hearing.count()}});
     }
   return left;
 }
@@ -202,6 +204,13 @@ PodEvidence rank_evidence(const Situation& s, std::uint32_t rank) {
   evidence.memory_limit = memory_limit(s.spec.pod_template);
   add_reports(evidence, *pod, s.seen.reports);
   return evidence;
+}
+
+std::chrono::nanoseconds hearing_left(const Situation& s, std::chrono::nanoseconds waited_for) {
+  if (!s.seen.leading_since) return {};
+  const std::chrono::nanoseconds led = s.now - *s.seen.leading_since;
+  return std::max(std::min<std::chrono::nanoseconds>(waited_for, kHearingMax) - led,
+                  std::chrono::nanoseconds{0});
 }
 
 std::optional<std::int64_t> quiet_seconds(const Situation& s) {

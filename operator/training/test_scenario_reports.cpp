@@ -28,6 +28,8 @@ Result<void> report_word(World& world, const std::vector<Word>& words) {
       if (report.step != number(value)) entry.step_changed = world.now;
       report.step = number(value);
     }
+    if (words[i].key == "stepAge")  // as Reports take it: of a step that is news
+      entry.step_changed = world.now - std::chrono::seconds{number(value)};
     if (words[i].key == "total") report.total_steps = number(value);
     if (words[i].key == "stepSeconds") report.step_seconds = static_cast<double>(number(value));
     if (words[i].key == "quiet") report.quiet_seconds = static_cast<double>(number(value));

@@ -25,7 +25,7 @@ class Program {
   virtual ~Program() = default;
   virtual controller::Manager& manager() = 0;
   // What the report endpoint would hand on; nullopt: this replica takes no reports now.
-  virtual std::optional<api::ReportReply> report(const api::Report& report, WallTime now) {
+  virtual std::optional<api::ReportReply> report(const api::Report& report, Monotonic now) {
     (void)report, (void)now;
     return std::nullopt;
   }

@@ -17,7 +17,7 @@ class Trainings final : public Program {
       : manager_(runtime, rng.split(), std::move(options)),
         program_(runtime, rng.split(), {.ns = std::string(kNamespace)}, manager_, reports_) {}
   controller::Manager& manager() override { return manager_; }
-  std::optional<api::ReportReply> report(const api::Report& report, WallTime now) override {
+  std::optional<api::ReportReply> report(const api::Report& report, Monotonic now) override {
     if (!manager_.leading()) return std::nullopt;
     const auto pod =
         find_job_pod(program_.caches(), {.ns = std::string(kNamespace), .name = report.pod});
