@@ -197,6 +197,7 @@ struct Report {
   std::optional<std::int64_t> step = {};
   std::optional<std::int64_t> total_steps = {};
   std::optional<double> step_seconds = {};
+  std::optional<double> step_age_seconds = {};
   StepSource step_source = StepSource::kUnknown;
   std::optional<double> quiet_seconds = {};
   std::optional<std::int64_t> memory_peak_bytes = {};
@@ -234,6 +235,10 @@ constexpr void fields(V& v, Report& report) {
              {.doc = "How many there will be.", .min = 0, .max = kReportIntegerMax});
   v.optional("stepSeconds", report.step_seconds,
              {.doc = "How long a step takes now.", .min = 0, .max = kReportSecondsMax});
+  v.optional("stepAgeSeconds", report.step_age_seconds,
+             {.doc = "How long ago the rank made its last step, by its own clock.",
+              .min = 0,
+              .max = kReportSecondsMax});
   v.optional("stepSource", report.step_source,
              {.doc = "Where the step comes from; absent: no step was understood."});
   v.optional(

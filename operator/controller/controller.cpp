@@ -125,8 +125,10 @@ Task<void> Controller::process(ObjectKey key) {
                 {.field_manager = options_.field_manager, .epoch = epoch_});
   const Monotonic start = clock_.monotonic();
   metrics_.active.add(1);
-  const auto result = co_await guarded(
-      key, {.writer = writer, .now = clock_.wall(), .caches_unproven = caches_unproven});
+  const auto result = co_await guarded(key, {.writer = writer,
+                                             .now = clock_.wall(),
+                                             .steady = clock_.monotonic(),
+                                             .caches_unproven = caches_unproven});
   metrics_.active.add(-1);
   const std::chrono::nanoseconds took = clock_.monotonic() - start;
   metrics_.seconds.observe(took);

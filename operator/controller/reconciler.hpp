@@ -30,6 +30,7 @@ struct Outcome {
 struct Reconcile {
   Writer& writer;
   WallTime now{};
+  Monotonic steady{};  // the same moment, for what must not mind that a clock is set
   // The caches could not prove that they have seen our own writes (W2).
   bool caches_unproven = false;
 };

@@ -95,7 +95,7 @@ Result<api::ReportReply> TrainingSink::take(const report::JobPod& pod, api::Repo
     if (!report.total_steps) report.total_steps = said->total_steps;
     if (report.metrics.empty()) report.metrics = said->metrics;
   }
-  const WallTime now = clock_.wall();
+  const Monotonic now = clock_.monotonic();
   sweep(kReportsSweepEvery);
   training::Noted noted = reports_.note(report, pod.pod_uid, now);
   if (noted == training::Noted::kFull && sweep(kReportsSweepFullEvery))

@@ -36,7 +36,8 @@ struct Site {
                     [this](const training::JobId& job) { return !gone.contains(job.uid); }};
 
   std::vector<training::RankReport> seen() const {
-    return reports.of(kId, 2, {{.uid = "p-uid", .owner_uid = "j-uid", .attempt = 2}});
+    return reports.of(kId, 2, {{.uid = "p-uid", .owner_uid = "j-uid", .attempt = 2}},
+                      training::moment_of(clock));
   }
 };
 
@@ -45,7 +46,7 @@ TEST_CASE("TrainingSink: a report is kept, and the answer is what the controller
   CHECK(site.sink.take(kPod, a_report(1))->request == api::ReportRequest::kNone);
   REQUIRE(site.seen().size() == 1);
   site.reports.answer_with(kId, 2, {.request = api::ReportRequest::kPause, .deadline_seconds = 60},
-                           site.clock.wall());
+                           site.clock.monotonic());
   const api::ReportReply reply = *site.sink.take(kPod, a_report(2));
   CHECK(reply.request == api::ReportRequest::kPause);
   CHECK(reply.deadline_seconds == 60);

@@ -190,7 +190,10 @@ Task<Result<void>> TrainingReconciler::write_status(Pass pass, Plan& plan) {
   }
   if (!written && written.error().code == Errc::kNotFound) co_return Result<void>{};  // deleted
   if (!written) co_return std::unexpected<Error>(std::move(written).error());
-  known_[pass.key] = {.uid = job.metadata.uid, .status_written = pass.now};
+  Known& known = known_[pass.key];
+  known.uid = job.metadata.uid;
+  known.status_written = pass.now.steady;
+  known.pause.see(*plan.status, pass.now);
   record_events(pass, plan);
   log_decision(pass, plan);
   co_return Result<void>{};
@@ -235,7 +238,7 @@ Task<Result<Outcome>> TrainingReconciler::refused(Pass pass, Error error) {
   Observed seen = pass.seen;
   seen.refusal = refusal_of(error);
   if (!seen.refusal) co_return std::unexpected<Error>(std::move(error));
-  Plan plan = decide(seen, pass.now, options_);
+  Plan plan = decide(seen, pass.now.wall, options_);
   CO_TRY(co_await write_status(pass, plan));
   co_return Outcome{.requeue_after = plan.requeue_after};
 }
@@ -243,7 +246,7 @@ Task<Result<Outcome>> TrainingReconciler::refused(Pass pass, Error error) {
 Task<Result<Outcome>> TrainingReconciler::apply(Pass pass, Plan plan) {
   if (pass.seen.job)
     reports_.answer_with({.key = pass.key, .uid = pass.seen.job->metadata.uid},
-                         pass.seen.job->status.attempt, plan.reply, pass.now);
+                         pass.seen.job->status.attempt, plan.reply, pass.now.steady);
   if (plan.look_at_checkpoint) looks_.ask(pass.key, *plan.look_at_checkpoint);
   CO_TRY(const bool holds, co_await confirmed(pass, plan.confirm_absent));
   if (!holds) co_return Outcome{.requeue_after = kCacheBehind};

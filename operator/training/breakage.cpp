@@ -55,6 +55,8 @@ std::vector<std::string> lost_pods(const Situation& s) {
 
 // How long a rank may stand still, in seconds; nullopt: it is no measure of the gang's steps.
 std::optional<std::int64_t> patience(const RankReport& one, const Situation& s) {
+  // Hooks see optimizers only: nobody knows whether a script without steps evaluates or hangs.
+  if (one.report.step_source == api::StepSource::kHook) return {};
   if (!one.report.step || !s.spec.deadlines.step.fixed) return {};
   const double usual = std::min(kHangSteps * one.report.step_seconds.value_or(0), kPatienceMax);
   const auto least = std::chrono::ceil<std::chrono::seconds>(s.spec.deadlines.step.fixed->span);
@@ -78,7 +80,9 @@ std::optional<std::int64_t> time_left(const Situation& s) {
     if (const auto limit = patience(one, s)) {
       const std::int64_t most = saves ? *limit * kSavePatience : *limit;
       const std::int64_t rest = most - seconds_between(one.step_changed, s.now);
-      left = std::max(left.value_or(rest), rest);
+      const auto hearing =
+          std::chrono::ceil<std::chrono::seconds>(hearing_left(s, std::chrono::seconds{most}));
+      left = std::max({left.value_or(rest), rest, std::int64_t{hearing.count()}});
     }
   return left;
 }
@@ -202,6 +206,13 @@ PodEvidence rank_evidence(const Situation& s, std::uint32_t rank) {
   evidence.memory_limit = memory_limit(s.spec.pod_template);
   add_reports(evidence, *pod, s.seen.reports);
   return evidence;
+}
+
+std::chrono::nanoseconds hearing_left(const Situation& s, std::chrono::nanoseconds waited_for) {
+  if (!s.seen.leading_since) return {};
+  const std::chrono::nanoseconds led = s.now - *s.seen.leading_since;
+  return std::max(std::min<std::chrono::nanoseconds>(waited_for, kHearingMax) - led,
+                  std::chrono::nanoseconds{0});
 }
 
 std::optional<std::int64_t> quiet_seconds(const Situation& s) {

@@ -20,6 +20,12 @@ inline constexpr std::chrono::seconds kSuspicionCheck{10};
 // While a rank saves, a gang may stand still this many times as long.
 inline constexpr std::int64_t kSavePatience = 4;
 
+// A leader that is new hears the ranks before it ends anything for what it has not seen itself:
+// launchers whose operator was away for long report once in a minute. Less, where less than that
+// is waited for.
+inline constexpr std::chrono::seconds kHearingMax{60};
+std::chrono::nanoseconds hearing_left(const Situation& s, std::chrono::nanoseconds waited_for);
+
 struct Breakage {
   Diagnosis diagnosis = {};
   std::vector<std::string> missing = {};  // pods whose absence is the reason: read live first

@@ -22,12 +22,12 @@ Task<void> pause_at_62(Live& live) {
   report.step = 64;
   report.checkpoint =
       api::ReportCheckpoint{.step = 62, .path = "gs://b/p", .manifest_digest = "sha256:62"};
-  live.reports.note(report, pod, live.clock.wall());
+  live.reports.note(report, pod, live.clock.monotonic());
   live.edit({{"suspend", true}});
   co_await live.clock.sleep_for(2s);
   report.sequence = 2;
   report.pause = {.state = api::ReportPauseState::kCommitted, .step = 62};
-  live.reports.note(report, pod, live.clock.wall());
+  live.reports.note(report, pod, live.clock.monotonic());
   co_await live.clock.sleep_for(2s);
   live.kubelets();
   co_await live.clock.sleep_for(5s);

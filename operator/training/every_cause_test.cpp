@@ -188,7 +188,7 @@ void happen(Live& live, const Row& row, WallTime started) {
       report.rank = rank;
       if (rank == 0) report.step = more["report"].get<std::int64_t>();
       const Json from = live.server.find(kube::kPods, live.pod_key(1, rank));
-      live.reports.note(report, from["metadata"]["uid"], live.clock.wall());
+      live.reports.note(report, from["metadata"]["uid"], live.clock.monotonic());
     }
   }
   if (more.contains("first"))

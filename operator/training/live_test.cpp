@@ -77,15 +77,16 @@ Task<void> pauses(Live& live) {
   const std::string pod = live.server.find(kube::kPods, live.pod_key(1, 0))["metadata"]["uid"];
   api::Report report{.job = "research/train", .job_uid = uid, .attempt = 1, .sequence = 1};
   report.step = 10;
-  live.reports.note(report, pod, live.clock.wall());
+  live.reports.note(report, pod, live.clock.monotonic());
   live.edit({{"suspend", true}});
   co_await live.clock.sleep_for(2s);
   CHECK(live.phase() == "Pausing");
   const JobId id{.key = kLiveJob, .uid = uid};
-  CHECK(live.reports.reply_for(id, 1, live.clock.wall()).request == api::ReportRequest::kPause);
+  CHECK(live.reports.reply_for(id, 1, live.clock.monotonic()).request ==
+        api::ReportRequest::kPause);
   report.sequence = 2;
   report.pause = {.state = api::ReportPauseState::kCommitted, .step = 10};
-  live.reports.note(report, pod, live.clock.wall());
+  live.reports.note(report, pod, live.clock.monotonic());
   co_await live.clock.sleep_for(2s);
   live.kubelets();
   co_await live.clock.sleep_for(5s);
@@ -251,7 +252,7 @@ Task<void> refused_status(Live& live) {
   api::Report report{.attempt = 1, .sequence = 1, .step = 7};
   report.job = "research/train";
   report.job_uid = live.server.find(kTrainingJobs, kLiveJob)["metadata"]["uid"];
-  live.reports.note(report, pod["metadata"]["uid"], live.clock.wall());
+  live.reports.note(report, pod["metadata"]["uid"], live.clock.monotonic());
   const kube::Response invalid{
       .status = 422, .body = R"({"kind":"Status","reason":"Invalid","message":"Duplicate value"})"};
   live.refusing.refuse("PATCH", "/status", invalid, -1, R"("progress")");

@@ -43,8 +43,10 @@ QueueState queue_state(const Caches& caches, const std::string& name) {
 
 }  // namespace
 
-Observed TrainingReconciler::observe(const kube::ObjectKey& key, std::int64_t epoch) const {
-  Observed seen{.job = caches_.jobs.find(key), .epoch = epoch, .leading_since = leading_since_};
+Observed TrainingReconciler::observe(const kube::ObjectKey& key, std::int64_t epoch,
+                                     Moment now) const {
+  Observed seen{.job = caches_.jobs.find(key), .epoch = epoch};
+  if (leading_since_) seen.leading_since = now.at(*leading_since_);
   for (const GangPodPtr& pod : caches_.pods.by_index("job", kube::to_string(key))) {
     seen.pods.push_back(pod_seen(pod));
     add_evidence(caches_, seen.pods.back());
@@ -58,16 +60,17 @@ Observed TrainingReconciler::observe(const kube::ObjectKey& key, std::int64_t ep
   seen.queue_object = caches_.queues.find({.name = seen.job->spec.scheduling.queue});
   const std::int32_t attempt = seen.job->status.attempt;
   const JobId id{.key = key, .uid = seen.job->metadata.uid};
-  seen.reports = reports_.of(id, attempt, seen.pods);
-  seen.reports_before = reports_.of(id, attempt - 1, seen.pods);
+  seen.reports = reports_.of(id, attempt, seen.pods, now);
+  seen.reports_before = reports_.of(id, attempt - 1, seen.pods, now);
   leave_out_hook_steps(seen);
   seen.can_look = looks_.can_look();
   seen.store_in_pods = seen.can_look && !looks_.can_look_at(seen.job->spec.checkpoint.uri);
   // Attempt 1 is looked at before it is on record (submit.cpp).
   seen.look = looks_.of(seen.job->metadata.uid, std::max(attempt, 1));
   const auto known = known_.find(key);
-  if (known != known_.end() && known->second.uid == seen.job->metadata.uid)
-    seen.status_written = known->second.status_written;
+  if (known == known_.end() || known->second.uid != seen.job->metadata.uid) return seen;
+  if (const auto& written = known->second.status_written) seen.status_written = now.at(*written);
+  if (const auto since = known->second.pause.since()) seen.pause_since = now.at(*since);
   return seen;
 }
 
@@ -84,9 +87,9 @@ std::int64_t TrainingReconciler::gpus_held_by(const GangPodPtr& pod) const {
   return std::min(seen.gpus, pod_gpus(job->spec.pod_template));
 }
 
-NodesPtr TrainingReconciler::nodes_seen(WallTime now) {
+NodesPtr TrainingReconciler::nodes_seen(Monotonic now) {
   if (!caches_.nodes_source.served()) return nullptr;
-  if (nodes_ && now >= nodes_made_ && now < nodes_made_ + kNodesEvery) return nodes_;
+  if (nodes_ && now < nodes_made_ + kNodesEvery) return nodes_;
   auto seen = std::make_shared<NodesSeen>();
   caches_.nodes.for_each([&](const NodePtr& node) { seen->nodes.push_back(node); });
   std::ranges::sort(seen->nodes, {}, [](const NodePtr& node) { return node->metadata.name.str(); });
@@ -111,9 +114,9 @@ void TrainingReconciler::forget_released(const kube::ObjectKey& key, const Obser
   if (released->second.empty()) released_.erase(released);
 }
 
-void TrainingReconciler::forget_if_gone(const kube::ObjectKey& key, const Observed& seen) {
+void TrainingReconciler::forget_if_gone(const kube::ObjectKey& key, const JobPtr& job) {
   const auto known = known_.find(key);
-  if (known == known_.end() || (seen.job && seen.job->metadata.uid == known->second.uid)) return;
+  if (known == known_.end() || (job && job->metadata.uid == known->second.uid)) return;
   reports_.forget({.key = key, .uid = known->second.uid});
   looks_.forget(known->second.uid);
   known_.erase(known);
@@ -121,15 +124,21 @@ void TrainingReconciler::forget_if_gone(const kube::ObjectKey& key, const Observ
 
 Task<Result<controller::Outcome>> TrainingReconciler::reconcile(kube::ObjectKey key,
                                                                 controller::Reconcile context) {
-  if (!leading_since_) leading_since_ = context.now;
-  Observed seen = observe(key, context.writer.epoch().transitions);
-  if (waits_for_nodes(seen)) seen.nodes = nodes_seen(context.now);
-  forget_if_gone(key, seen);
+  const Moment now{.steady = context.steady, .wall = context.now};
+  if (!leading_since_) leading_since_ = now.steady;
+  const JobPtr known_job = caches_.jobs.find(key);
+  forget_if_gone(key, known_job);
+  if (known_job) {
+    Known& known = known_[key];
+    known.uid = known_job->metadata.uid;
+    known.pause.see(known_job->status, now);
+  }
+  Observed seen = observe(key, context.writer.epoch().transitions, now);
+  if (waits_for_nodes(seen)) seen.nodes = nodes_seen(now.steady);
   forget_released(key, seen);
-  if (seen.job) known_[key].uid = seen.job->metadata.uid;
-  Plan plan = decide(seen, context.now, options_);
+  Plan plan = decide(seen, now.wall, options_);
   const JobPtr job = plan.as_if ? plan.as_if : seen.job;
-  co_return co_await apply({seen, job, context.writer, key, context.now}, std::move(plan));
+  co_return co_await apply({seen, job, context.writer, key, now}, std::move(plan));
 }
 
 }  // namespace amdahl::training

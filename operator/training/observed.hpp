@@ -48,11 +48,12 @@ struct PodSeen {
 // What the cache has of a pod; attempt 0 when its labels are not ours.
 PodSeen pod_seen(GangPodPtr pod);
 
-// What a rank said last, and when that arrived by our own clock.
+// What a rank said last. Times of what this process has seen are told by the wall clock of the
+// moment, and count what the monotonic clock has counted since (moment.hpp).
 struct RankReport {
   api::Report report = {};
   WallTime received = {};
-  WallTime step_changed = {};  // when its step was last seen to grow
+  WallTime step_changed = {};  // when it made its last step, as far as it or we know
 };
 
 enum class CreateRefusalKind : std::uint8_t {
@@ -87,6 +88,8 @@ struct Observed {
   std::optional<WallTime> status_written = {};  // by this process, last
   std::int64_t epoch = 0;                       // of this leader
   std::optional<WallTime> leading_since = {};
+  // Since when the ranks have had time for the open pause; nullopt: as the record says.
+  std::optional<WallTime> pause_since = {};
 };
 
 // Errors of a create, by what they mean for the job; nullopt: nothing the user should be told.

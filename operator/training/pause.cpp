@@ -233,8 +233,10 @@ bool leaves_alone(const Situation& s) {
 }  // namespace
 
 WallTime pause_deadline(const Situation& s) {
+  const std::chrono::nanoseconds span = s.spec.checkpoint.pause.deadline.span;
+  const WallTime since = s.seen.pause_since.value_or(s.status.pause->requested_at.value_or(s.now));
   return std::chrono::time_point_cast<WallTime::duration>(
-      s.status.pause->requested_at.value_or(s.now) + s.spec.checkpoint.pause.deadline.span);
+      std::max(since + span, s.now + hearing_left(s, span)));
 }
 
 std::optional<Plan> plan_pause(const Situation& s) {

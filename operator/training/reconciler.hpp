@@ -13,6 +13,7 @@
 #include "operator/training/caches.hpp"
 #include "operator/training/checkpoint_looks.hpp"
 #include "operator/training/decide.hpp"
+#include "operator/training/pause_watch.hpp"
 #include "operator/training/reports.hpp"
 #include "operator/training/status_metrics.hpp"
 
@@ -44,7 +45,7 @@ class TrainingReconciler final : public controller::Reconciler {
 
   void on_exception(const kube::ObjectKey& key, const Error& error) override;
 
-  Observed observe(const kube::ObjectKey& key, std::int64_t epoch) const;
+  Observed observe(const kube::ObjectKey& key, std::int64_t epoch, Moment now) const;
 
  private:
   // One pass: what is written with, and for whom.
@@ -53,7 +54,7 @@ class TrainingReconciler final : public controller::Reconciler {
     JobPtr job = {};  // as seen, or as if; see Plan
     controller::Writer& writer;
     kube::ObjectKey key{};
-    WallTime now{};
+    Moment now{};
   };
   Task<Result<controller::Outcome>> apply(Pass pass, Plan plan);
   Task<Result<bool>> confirmed(Pass pass, std::vector<std::string> names);
@@ -81,21 +82,22 @@ class TrainingReconciler final : public controller::Reconciler {
   PodOptions options_;
   struct Known {  // of jobs that exist
     std::string uid = {};
-    std::optional<WallTime> status_written = {};
+    std::optional<Monotonic> status_written = {};
+    PauseWatch pause = {};
   };
   // What the process keeps of a job goes with it.
-  void forget_if_gone(const kube::ObjectKey& key, const Observed& seen);
+  void forget_if_gone(const kube::ObjectKey& key, const JobPtr& job);
   std::map<kube::ObjectKey, Known> known_;
   // Pods that are gone with their last finalizer, by UID, until the cache has heard of it: the
   // version that such a patch answers with is older than the deletion that follows from it.
   void forget_released(const kube::ObjectKey& key, const Observed& seen);
   std::map<kube::ObjectKey, std::set<std::string>> released_;
-  std::optional<WallTime> leading_since_;  // the first call
+  std::optional<Monotonic> leading_since_;  // the first call
   // Of one moment, for all jobs that wait; made anew when one asks for it and it is old.
   std::int64_t gpus_held_by(const GangPodPtr& pod) const;
-  NodesPtr nodes_seen(WallTime now);
+  NodesPtr nodes_seen(Monotonic now);
   NodesPtr nodes_;
-  WallTime nodes_made_{};
+  Monotonic nodes_made_{};
 };
 
 }  // namespace amdahl::training

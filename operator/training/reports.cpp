@@ -20,6 +20,14 @@ bool is_news(const api::Report& before, const api::Report& now) {
          before.failed_saves.has_value() != now.failed_saves.has_value();
 }
 
+// A rank knows it better than a process that has just become the leader. A step of which no age is
+// known is as old as its news.
+Monotonic step_time(const api::Report& report, Monotonic now) {
+  if (!report.step || !report.step_age_seconds) return now;
+  return now - std::chrono::round<std::chrono::nanoseconds>(
+                   std::chrono::duration<double>(*report.step_age_seconds));
+}
+
 kube::ObjectKey key_of(const api::Report& report) {
   const auto slash = report.job.find('/');
   if (slash == std::string::npos) return {.name = report.job};
@@ -43,7 +51,7 @@ bool Reports::begin(Job& job, std::int32_t attempt) {
   return true;
 }
 
-Noted Reports::note(api::Report report, const std::string& pod_uid, WallTime now) {
+Noted Reports::note(api::Report report, const std::string& pod_uid, Monotonic now) {
   Job* const job = job_of({.key = key_of(report), .uid = report.job_uid});
   if (job == nullptr) return Noted::kFull;
   if (report.rank >= api::kNodesMax || !begin(*job, report.attempt)) {
@@ -52,7 +60,7 @@ Noted Reports::note(api::Report report, const std::string& pod_uid, WallTime now
   }
   report.pod_uid = pod_uid;
   const auto [entry, fresh] = job->ranks.try_emplace(report.rank);
-  RankReport& last = entry->second;
+  Heard& last = entry->second;
   const bool same_pod = !fresh && last.report.pod_uid == report.pod_uid;
   if (same_pod && report.sequence <= last.report.sequence) {
     ++dropped_;
@@ -61,16 +69,17 @@ Noted Reports::note(api::Report report, const std::string& pod_uid, WallTime now
   const bool news = !same_pod || is_news(last.report, report);
   const bool stepped = !same_pod || last.report.step != report.step;
   last.received = now;
-  if (stepped) last.step_changed = now;
+  if (stepped) last.step_changed = step_time(report, now);
   last.report = std::move(report);
-  const bool turn = stepped && last.report.rank == 0 && now >= job->woken + kProgressEvery;
+  const bool turn =
+      stepped && last.report.rank == 0 && (!job->woken || now >= *job->woken + kProgressEvery);
   if (!news && !turn) return Noted::kTaken;
   job->woken = now;
   if (wake_) wake_(key_of(last.report));
   return Noted::kTaken;
 }
 
-api::ReportReply Reports::reply_for(const JobId& job, std::int32_t attempt, WallTime now) const {
+api::ReportReply Reports::reply_for(const JobId& job, std::int32_t attempt, Monotonic now) const {
   const auto found = jobs_.find(job);
   if (found == jobs_.end() || found->second.attempt != attempt) return {};
   api::ReportReply reply{.request = found->second.request,
@@ -83,7 +92,7 @@ api::ReportReply Reports::reply_for(const JobId& job, std::int32_t attempt, Wall
 }
 
 std::vector<RankReport> Reports::of(const JobId& id, std::int32_t attempt,
-                                    const std::vector<PodSeen>& pods) const {
+                                    const std::vector<PodSeen>& pods, Moment now) const {
   std::vector<RankReport> all;
   const auto found = jobs_.find(id);
   if (found == jobs_.end()) return all;
@@ -94,8 +103,11 @@ std::vector<RankReport> Reports::of(const JobId& id, std::int32_t attempt,
   for (const PodSeen& pod : pods)
     if (static_cast<std::int64_t>(pod.attempt) == attempt && pod.owner_uid == id.uid)
       senders.insert(pod.uid);
-  for (const auto& [rank, report] : ranks)
-    if (senders.contains(report.report.pod_uid)) all.push_back(report);
+  for (const auto& [rank, heard] : ranks)
+    if (senders.contains(heard.report.pod_uid))
+      all.push_back({.report = heard.report,
+                     .received = now.at(heard.received),
+                     .step_changed = now.at(heard.step_changed)});
   return all;
 }
 
@@ -104,7 +116,7 @@ void Reports::sweep(const std::function<bool(const JobId&)>& exists) {
 }
 
 void Reports::answer_with(const JobId& id, std::int32_t attempt, const api::ReportReply& reply,
-                          WallTime now) {
+                          Monotonic now) {
   if (reply.request == api::ReportRequest::kNone && !jobs_.contains(id)) return;
   Job* const job = job_of(id);
   if (job == nullptr || !begin(*job, attempt)) return;

@@ -13,6 +13,7 @@
 #include <vector>
 
 #include "operator/kube/request.hpp"
+#include "operator/training/moment.hpp"
 #include "operator/training/observed.hpp"
 
 namespace amdahl::training {
@@ -42,14 +43,14 @@ class Reports {
 
   // A report that was authenticated and validated; `pod_uid` is who really sent it. Reports of
   // older attempts and reports out of order are dropped.
-  Noted note(api::Report report, const std::string& pod_uid, WallTime now);
-  api::ReportReply reply_for(const JobId& job, std::int32_t attempt, WallTime now) const;
+  Noted note(api::Report report, const std::string& pod_uid, Monotonic now);
+  api::ReportReply reply_for(const JobId& job, std::int32_t attempt, Monotonic now) const;
 
   // The controller's side. Only what these pods said: the ones that the attempt has.
   std::vector<RankReport> of(const JobId& job, std::int32_t attempt,
-                             const std::vector<PodSeen>& pods) const;
+                             const std::vector<PodSeen>& pods, Moment now) const;
   void answer_with(const JobId& job, std::int32_t attempt, const api::ReportReply& reply,
-                   WallTime now);
+                   Monotonic now);
   void forget(const JobId& job) { jobs_.erase(job); }
   // Forgets all jobs that do not exist.
   void sweep(const std::function<bool(const JobId&)>& exists);
@@ -58,15 +59,20 @@ class Reports {
   std::uint64_t dropped() const { return dropped_; }
 
  private:
-  using Ranks = std::map<std::int32_t, RankReport>;
+  struct Heard {
+    api::Report report = {};
+    Monotonic received{};
+    Monotonic step_changed{};
+  };
+  using Ranks = std::map<std::int32_t, Heard>;
   struct Job {
     std::int32_t attempt = 0;
     Ranks ranks = {};
     Ranks ranks_before = {};  // of the attempt before: its account is settled a little later
     api::ReportRequest request = api::ReportRequest::kNone;
-    std::optional<WallTime> due = {};
+    std::optional<Monotonic> due = {};
     std::optional<std::int64_t> interval_seconds = {};  // between checkpoints
-    WallTime woken = {};
+    std::optional<Monotonic> woken = {};
   };
   Job* job_of(const JobId& id);
   static bool begin(Job& job, std::int32_t attempt);

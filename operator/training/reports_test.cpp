@@ -23,9 +23,12 @@ struct Bench {
   Reports reports;
   // Of all attempts, as the cache has them.
   std::vector<PodSeen> pods = {a_pod("p0", 1), a_pod("p0", 2), a_pod("p1", 3)};
-  std::vector<RankReport> of(std::int32_t attempt) const { return reports.of(kId, attempt, pods); }
+  std::vector<RankReport> of(std::int32_t attempt) const {
+    return reports.of(kId, attempt, pods, {.steady = now, .wall = wall});
+  }
   std::vector<std::string> woken;
-  WallTime now{1000s};
+  Monotonic now{1000s};
+  WallTime wall{5000s};
   Bench() {
     reports.on_news([this](const kube::ObjectKey& key) { woken.push_back(to_string(key)); });
   }
@@ -74,6 +77,22 @@ TEST_CASE("Reports wake the controller for news, and for progress only now and t
   CHECK(bench.woken.size() == 3);
 }
 
+TEST_CASE("A step is as old as its rank says, or else as the time since it was heard of", "[B10]") {
+  Bench bench;
+  api::Report report = a_report(1, 10);
+  report.step_age_seconds = 600;
+  bench.reports.note(report, "p0", bench.now);
+  CHECK(bench.of(2)[0].step_changed == bench.wall - 600s);
+  bench.reports.note(a_report(2, 10), "p0", bench.now);  // the same step: nothing is new
+  CHECK(bench.of(2)[0].step_changed == bench.wall - 600s);
+  bench.reports.note(a_report(3, 11), "p0", bench.now);
+  CHECK(bench.of(2)[0].step_changed == bench.wall);
+  bench.now += 5s;
+  bench.wall -= 1h;  // somebody sets the clock
+  CHECK(bench.of(2)[0].step_changed == bench.wall - 5s);
+  CHECK(bench.of(2)[0].received == bench.wall - 5s);
+}
+
 TEST_CASE("A reply counts its deadline down, and ends with its attempt") {
   Bench bench;
   bench.reports.answer_with(kId, 2, {.request = api::ReportRequest::kPause, .deadline_seconds = 60},
@@ -115,7 +134,7 @@ TEST_CASE("Reports of one UID in two namespaces are of two jobs", "[A2]") {
 
 TEST_CASE("Reports of more jobs than the bound are refused until others are gone", "[A7]") {
   Reports reports(2);
-  const WallTime now{1000s};
+  const Monotonic now{1000s};
   const auto send = [&](const char* uid) {
     api::Report report = a_report(1, 1);
     report.job_uid = uid;

@@ -29,6 +29,8 @@ Result<void> report_word(World& world, const std::vector<Word>& words) {
       report.step = number(value);
     }
     if (words[i].key == "source") report.step_source = *parse_enum<api::StepSource>(value);
+    if (words[i].key == "stepAge")  // as Reports take it: of a step that is news
+      entry.step_changed = world.now - std::chrono::seconds{number(value)};
     if (words[i].key == "total") report.total_steps = number(value);
     if (words[i].key == "stepSeconds") report.step_seconds = static_cast<double>(number(value));
     if (words[i].key == "quiet") report.quiet_seconds = static_cast<double>(number(value));

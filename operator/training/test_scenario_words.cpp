@@ -228,21 +228,19 @@ Result<void> refused_word(World& world, const Words& words) {
 Result<void> cluster_word(World& world, const Words& words) {
   const std::string& what = words.at(0).key;
   const std::string& how = words.at(1).key;
-  if (what == "volcano") {
+  if (what == "clock" || what == "time") {
+    const auto by = std::chrono::duration_cast<WallTime::duration>(span(how.substr(1)));
+    what == "time" ? void(world.now += by) : world.set_clock(how.starts_with('-') ? -by : by);
+  } else if (what == "volcano") {
     world.volcano_served = how == "served";
     if (how == "absent") world.group.reset();
   } else if (what == "queue") {
     world.queue = how == "closed"    ? QueueState::kClosed
                   : how == "missing" ? QueueState::kMissing
                                      : QueueState::kOpen;
-  } else if (what == "time") {
-    const auto by = std::chrono::duration_cast<WallTime::duration>(span(how.substr(1)));
-    world.now += how.starts_with('-') ? -by : by;
   } else if (what == "epoch") {
     world.epoch = number(how);
-    world.status_written.reset();
-    world.look.reset();
-    world.leading_since = world.now;
+    world.change_leader();
   } else if (what == "launch") {
     world.options.launch_path = how;
   }
@@ -273,10 +271,10 @@ Result<void> happen(World& world, std::string_view line) {
       {"job", job_word},         {"template", template_word}, {"pod", pod_word},
       {"pods", pods_word},       {"report", report_word},     {"group", group_word},
       {"refused", refused_word}, {"volcano", cluster_word},   {"queue", cluster_word},
-      {"time", cluster_word},    {"epoch", cluster_word},     {"launch", cluster_word},
-      {"play", play_word},       {"upto", play_word},         {"kubelets", play_word},
-      {"crash", play_word},      {"flip", play_word},         {"node", node_word},
-      {"store", store_word}};
+      {"clock", cluster_word},   {"time", cluster_word},      {"epoch", cluster_word},
+      {"launch", cluster_word},  {"play", play_word},         {"upto", play_word},
+      {"kubelets", play_word},   {"crash", play_word},        {"flip", play_word},
+      {"node", node_word},       {"store", store_word}};
   const Words words = words_of(line);
   if (words.empty()) return {};
   const auto act = kActs.find(words[0].key);

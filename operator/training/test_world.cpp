@@ -61,6 +61,7 @@ Observed World::observe() const {
                 .status_written = status_written,
                 .epoch = epoch,
                 .leading_since = leading_since};
+  if (pause.since()) seen.pause_since = moment().at(*pause.since());
   if (look && look->attempt == std::max(job ? job->status.attempt : 0, 1)) seen.look = look;
   for (const auto& [name, pod] : pods) {
     seen.pods.push_back(pod_seen(std::make_shared<GangPod>(pod)));
@@ -77,6 +78,7 @@ Observed World::observe() const {
 }
 
 Plan World::decide() {
+  if (job) pause.see(job->status, moment());
   Plan plan = training::decide(observe(), now, options);
   refusal.reset();
   check(plan);
@@ -174,6 +176,7 @@ void World::write_status(const Plan& plan) {
   changed->status = *plan.status;
   job = changed;
   status_written = now;
+  pause.see(job->status, moment());
 }
 
 bool World::play(const Plan& plan) {

@@ -11,6 +11,7 @@
 #include <vector>
 
 #include "operator/training/decide.hpp"
+#include "operator/training/pause_watch.hpp"
 
 namespace amdahl::training {
 
@@ -22,6 +23,13 @@ class World {
   Plan decide();
   // Does what the plan says. False: the plan did not hold (a pod that it took for lost exists).
   bool play(const Plan& plan);
+  // Somebody sets the wall clock of the process.
+  void set_clock(WallTime::duration by);
+  Moment moment() const {
+    return {.steady = Monotonic{(now - set_by_).time_since_epoch()}, .wall = now};
+  }
+  // Another process leads from here on.
+  void change_leader();
   // The process dies after so many writes of the next plan.
   void crash_after(std::size_t writes_left) { writes_left_ = writes_left; }
   // Decides and plays until nothing is left to do; how many plans that took.
@@ -68,6 +76,7 @@ class World {
   std::optional<WallTime> status_written = {};
   std::int64_t epoch = 1;
   std::optional<WallTime> leading_since = {};
+  PauseWatch pause = {};
   WallTime now;
   PodOptions options = {};
   api::ReportReply reply = {};
@@ -86,6 +95,7 @@ class World {
   bool may_write();                       // counts; false: the process has died
   std::string fresh_uid() { return "uid-" + std::to_string(++uids_); }
 
+  WallTime::duration set_by_{0};
   int uids_ = 0;
   std::optional<std::size_t> writes_left_ = {};
   std::set<std::string> names_used_ = {};  // a pod of one name is created once

@@ -115,6 +115,26 @@ void World::end(GangPod& pod, kube::PodPhase phase, std::int32_t exit_code,
   pod.status.containers = {std::move(status)};
 }
 
+void World::set_clock(WallTime::duration by) {
+  now += by;
+  set_by_ += by;
+  for (std::optional<WallTime>* seen : {&status_written, &leading_since})
+    if (*seen) **seen += by;
+  for (auto& [uid, report] : reports) {
+    report.received += by;
+    report.step_changed += by;
+  }
+}
+
+// It has heard nothing yet.
+void World::change_leader() {
+  status_written.reset();
+  look.reset();
+  pause = {};
+  leading_since = now;
+  reports.clear();
+}
+
 void World::remove(const std::string& name) {
   pods.erase(name);
 }

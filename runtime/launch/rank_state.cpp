@@ -216,6 +216,7 @@ void RankState::write(api::Report& report, Monotonic now) const {
   report.step = step_;
   report.total_steps = total_;
   report.step_seconds = step_seconds_;
+  if (step_) report.step_age_seconds = std::chrono::duration<double>(now - step_at_).count();
   report.step_source = source_;
   report.metrics = metrics_;
   report.checkpoint = checkpoint_;

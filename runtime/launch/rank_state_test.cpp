@@ -53,6 +53,7 @@ TEST_CASE("RankState goes from waiting over the rendezvous to training") {
   CHECK(report.step == 3);
   CHECK(report.total_steps == 10);
   CHECK(report.step_seconds == Approx(2));
+  CHECK(report.step_age_seconds == Approx(1));
   double sum = 0;
   for (const auto& phase : report.phases) sum += phase.seconds;
   CHECK(sum == Approx(20));

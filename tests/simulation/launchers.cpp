@@ -88,6 +88,8 @@ api::Report Launchers::report_of(const Gang& gang, const std::string& name, cons
                      .phase = api::ReportPhase::kTrain};
   if (!gang.began) return report;
   report.step = step_of(gang, pod);
+  const Monotonic made = *gang.began + std::chrono::seconds{*report.step - pod.resume_step};
+  report.step_age_seconds = std::chrono::duration<double>(agenda_.now() - made).count();
   if (gang.saved > 0)
     report.checkpoint = api::ReportCheckpoint{.step = gang.saved, .path = "/saved"};
   report.pause.state = gang.exits ? kCommitted : gang.save_ends ? kSaving : kNone;

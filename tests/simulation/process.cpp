@@ -31,7 +31,7 @@ Task<void> Process::run(Process& self) {
 
 std::optional<api::ReportReply> Process::report(const api::Report& report) {
   if (killed_ || clock_.frozen()) return std::nullopt;
-  return program_->report(report, clock_.wall());
+  return program_->report(report, clock_.monotonic());
 }
 
 void Process::kill() {

@@ -25,7 +25,7 @@ class Program {
   virtual ~Program() = default;
   virtual controller::Manager& manager() = 0;
   // What the report endpoint would hand on; nullopt: this replica takes no reports now.
-  virtual std::optional<api::ReportReply> report(const api::Report& report, WallTime now) {
+  virtual std::optional<api::ReportReply> report(const api::Report& report, Monotonic now) {
     (void)report, (void)now;
     return std::nullopt;
   }
@@ -42,6 +42,10 @@ struct UserStep {
 // equal runs (uids, versions, times).
 using EndState = std::map<std::string, std::string>;
 
+inline std::int64_t six_minutes(std::uint64_t /*workload*/) {
+  return 360'000;
+}
+
 struct Subject {
   std::string name = {};
   std::string about = {};
@@ -57,8 +61,9 @@ struct Subject {
   std::vector<UserStep> (*script)(std::uint64_t workload) = nullptr;
   std::uint64_t workloads = 16;
   std::vector<std::string> workload_names = {};
-  std::int64_t grid_ms = 5'000;               // between two times at which single faults are tried
-  std::int64_t converge_ms = 360'000;         // when all is done; faults end at kFaultsEndMs
+  std::int64_t grid_ms = 5'000;  // between two times at which single faults are tried
+  // When all is done, by the number of the workload; faults end at kFaultsEndMs.
+  std::int64_t (*converge_ms)(std::uint64_t workload) = six_minutes;
   std::vector<std::string> definitions = {};  // CRDs that are there from the start
   std::string monkey_edit = R"({"metadata":{"annotations":{"monkey":"was here"}}})";
   // What depends on timing even without faults is left out of both ends; null: nothing does.

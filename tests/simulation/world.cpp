@@ -246,7 +246,7 @@ void World::bury() {
 RunResult World::run() {
   set_up();
   plan_faults();
-  const std::int64_t converge_ms = options_.subject->converge_ms;
+  const std::int64_t converge_ms = options_.subject->converge_ms(options_.workload);
   run_until(at_ms(converge_ms));
   ledger_.demand_silence();
   const std::int64_t end_ms = converge_ms + options_.silence_ms;
