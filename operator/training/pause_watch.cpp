@@ -7,16 +7,16 @@
 namespace amdahl::training {
 
 void PauseWatch::see(const api::TrainingJobStatus& status, Moment now) {
-  // The times of a status can say anything.
-  constexpr std::chrono::nanoseconds kPassedMax = std::chrono::hours{24 * 365};
+  // The times of a status can say anything, also what no nanoseconds can count.
+  constexpr WallTime::duration kPassedMax = std::chrono::hours{24 * 365};
   if (!is_pausing(status)) return since_.reset();
   const api::PauseStatus& pause = *status.pause;
   const bool known = requested_at_ == pause.requested_at && generation_ == pause.generation;
   if (since_ && known) return;
   requested_at_ = pause.requested_at;
   generation_ = pause.generation;
-  const std::chrono::nanoseconds passed = now.wall - pause.requested_at.value_or(now.wall);
-  since_ = now.steady - std::clamp(passed, std::chrono::nanoseconds{0}, kPassedMax);
+  const WallTime::duration passed = now.wall - pause.requested_at.value_or(now.wall);
+  since_ = now.steady - std::clamp(passed, WallTime::duration{0}, kPassedMax);
 }
 
 }  // namespace amdahl::training

@@ -33,6 +33,15 @@ TEST_CASE("To a process that came later the record says when a pause began", "[B
   CHECK(behind.since() == Monotonic{500s});
 }
 
+TEST_CASE("A pause of a time that nobody can count with has waited for a year at most", "[A1]") {
+  const Moment now{.steady = Monotonic{10'000h}, .wall = kAsked};
+  PauseWatch watch;
+  watch.see(pausing(WallTime{std::chrono::sys_days{std::chrono::year{9999} / 12 / 31}}), now);
+  CHECK(watch.since() == now.steady);
+  watch.see(pausing(WallTime{std::chrono::sys_days{std::chrono::year{1} / 1 / 1}}), now);
+  CHECK(watch.since() == now.steady - 8760h);
+}
+
 TEST_CASE("A pause that is over, or another one, begins a new time") {
   PauseWatch watch;
   watch.see(pausing(), {.steady = Monotonic{100s}, .wall = kAsked});
