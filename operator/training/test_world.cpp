@@ -68,8 +68,7 @@ Observed World::observe() const {
     const PodSeen& last = seen.pods.back();
     const auto report = reports.find(last.uid);
     if (report == reports.end()) continue;
-    const std::int64_t age =
-        (job ? job->status.attempt : 0) - static_cast<std::int64_t>(last.attempt);
+    const std::int64_t age = (job ? job->status.attempt : 0) - std::int64_t{last.attempt};
     if (age == 0) seen.reports.push_back(report->second);
     if (age == 1) seen.reports_before.push_back(report->second);
   }
