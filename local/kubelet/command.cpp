@@ -29,7 +29,8 @@ class Environment {
       return found->second;
     };
     std::string result = expand(text, find);
-    if (result.size() > kExpandedBytesMax)
+    // What is as long as it was written is the kernel's business.
+    if (result.size() > std::max(kExpandedBytesMax, text.size()))
       return fail(Errc::kInvalid, "expands to more than {} KiB, which no process can be given",
                   kExpandedBytesMax >> 10U);
     return result;

@@ -1,11 +1,13 @@
 #include "local/kubelet/expand.hpp"
 
+#include <algorithm>
+
 namespace amdahl::local {
 
 std::string expand(std::string_view text, FindVariable find) {
   std::string result;
   std::size_t at = 0;
-  while (at < text.size() && result.size() <= kExpandedBytesMax) {
+  while (at < text.size() && result.size() <= std::max(kExpandedBytesMax, text.size())) {
     const std::size_t dollar = text.find('$', at);
     if (dollar == std::string_view::npos || dollar + 1 == text.size()) break;
     result += text.substr(at, dollar - at);

@@ -1,9 +1,9 @@
 // $(VAR) in commands, arguments and variables, as Kubernetes defines it. Pure.
 //
 // $(NAME) becomes the variable's value; an unknown name stays as it is written; $$(NAME) becomes
-// $(NAME) and is not looked up. Values may name each other, so that a short text can ask for any
-// length: the result stops growing soon after kExpandedBytesMax, and who gets one that is longer
-// refuses it.
+// $(NAME) and is not looked up. Variables may name each other, so a short text can ask for any
+// length: once the result is longer than kExpandedBytesMax and than the text, no more values are
+// inserted, and the caller refuses it.
 #pragma once
 
 #include <optional>

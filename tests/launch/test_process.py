@@ -167,10 +167,14 @@ class Output(unittest.TestCase):
         code = "import sys\nwhile True: sys.stdout.write('x' * 65536)"
         streams = {"stdout": subprocess.PIPE, "stderr": subprocess.DEVNULL}
         with Launch(*python(code), streams=streams, grace=2) as launch:
-            time.sleep(1)
-            used = cpu_seconds(launch.process.pid)
-            time.sleep(1)
-            self.assertLess(cpu_seconds(launch.process.pid) - used, 0.1)
+
+            def rests():  # once the pipe is full, which takes its time on a loaded machine
+                used = cpu_seconds(launch.process.pid)
+                time.sleep(1)
+                return cpu_seconds(launch.process.pid) - used < 0.1
+
+            wait_for(lambda: launch.children())
+            wait_for(rests)
             launch.signal(signal.SIGTERM)
             self.assertIn(launch.wait(10), (137, 143))
             launch.process.stdout.close()

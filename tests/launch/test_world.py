@@ -92,7 +92,9 @@ class Commands(unittest.TestCase):
                 launch.said("ready")
                 wait_for(lambda: operator.reports)
                 operator.reply = {"request": "Stop", "reportEverySeconds": 1}
-                self.assertEqual(launch.wait(), 0, launch.errors())
+                # As if the signal had ended it, and not for want of a world.
+                self.assertEqual(launch.wait(), 143, launch.errors())
+                self.assertNotEqual(launch.last_word().get("error", {}).get("kind"), "NoWorld")
 
 
 if __name__ == "__main__":

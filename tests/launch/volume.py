@@ -14,7 +14,7 @@ from launch import Launch, python  # noqa: E402
 
 RSS_MB_MAX = 64
 CPU_SECONDS_MAX = 10.0  # of supervisor and observer together, with sanitizers and a busy machine
-QUIET_CPU_SHARE_MAX = 0.01
+QUIET_CPU_SHARE_MAX = 0.03  # with sanitizers, beside other programs; a loop that spins takes 0.5
 
 TRAINER = """
 import sys, time
