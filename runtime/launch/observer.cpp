@@ -243,7 +243,7 @@ void Observer::tell_whether_somebody_listens() {
 
 void Observer::look_for_checkpoint() {
   if (auto checkpoint = marker_.poll()) committed(std::move(*checkpoint), true);
-  // Trainers tell of these, too: the second word about a commit is no other commit.
+  // Trainers tell of these, too: the second message about a commit is not another commit.
   if (auto checkpoint = engine_.poll()) committed(std::move(*checkpoint), false);
   if (const auto failure = engine_.take_failure()) save_failed(*failure);
 }

@@ -213,7 +213,7 @@ def patch_torch(module, counter):
         module.register_optimizer_step_pre_hook(begin)
         module.register_optimizer_step_post_hook(end)
         return
-    # Each class has a step of its own, and __setstate__ makes an instance without __init__.
+    # Every class defines step() itself, and __setstate__ creates instances without __init__.
     on_made = guarded(lambda made: wrap_method(type(made), "step", begin, end))
     for name in ("__init__", "__setstate__"):
         wrap_method(module.Optimizer, name, lambda _: None, on_made)
