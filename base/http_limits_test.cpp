@@ -159,6 +159,28 @@ TEST_CASE("HttpServer closes strangers in time, and keeps clients that a handler
   CHECK_FALSE(known.closed());
 }
 
+TEST_CASE("HttpServer closes a client whom no handler has known for long", "[A6]") {
+  HttpFixture test({.limits = {.strangers_per_peer_max = 8}});
+  RawClient reporter = test.connect();
+  RawClient once = test.connect();
+  const auto ask = [](RawClient& client, std::string_view path) {
+    client.received().clear();
+    client.send(fmt::format("GET {} HTTP/1.1\r\nHost: x\r\n\r\n", path));
+    CHECK_THAT(client.receive_until("hello"), EndsWith("hello"));
+  };
+  ask(once, "/vouch?as=once");
+  for (int minute = 0; minute < 2; ++minute) {
+    ask(reporter, "/vouch?as=reporter");
+    ask(once, "/hello");
+    test.advance(59s);
+  }
+  CHECK(test.server->connections() == 2);
+  ask(reporter, "/vouch?as=reporter");
+  test.advance(3s);
+  CHECK(test.until([&] { return once.closed(); }));
+  ask(reporter, "/vouch?as=reporter");
+}
+
 TEST_CASE("HttpServer: strangers make room for newer ones of their address", "[A6]") {
   HttpFixture test({.limits = {.strangers_per_peer_max = 4}});
   std::vector<std::unique_ptr<RawClient>> idle;
@@ -203,6 +225,25 @@ TEST_CASE("HttpServer does not close a stranger whose request is being answered"
   CHECK_THAT(test.connect().receive_all(), StartsWith("HTTP/1.1 503 "));
   test.site.go_on.notify_all();
   CHECK_THAT(client.receive_until("at last"), EndsWith("at last"));
+}
+
+TEST_CASE("HttpServer: a stranger that does not read its answers makes room", "[A6]") {
+  HttpFixture test({.limits = {.connections_max = 2, .strangers_per_peer_max = 1}});
+  RawClient client = test.connect();
+  std::string many;
+  for (int i = 0; i < 1000; ++i) many += "GET /hello HTTP/1.1\r\nHost: x\r\n\r\n";
+  boost::system::error_code full;
+  // It never reads: at last the server can send nothing, and then this client neither.
+  const auto stuck = [&] {
+    client.socket().write_some(boost::asio::buffer(many), full);
+    test.io.restart();
+    return full == boost::asio::error::would_block && test.io.run_one_for(50ms) == 0;
+  };
+  while (!stuck()) {
+  }
+  RawClient other = test.connect();
+  other.send("GET /hello HTTP/1.1\r\nHost: x\r\n\r\n");
+  CHECK_THAT(other.receive_until("hello"), EndsWith("hello"));
 }
 
 }  // namespace

@@ -60,6 +60,7 @@ struct HttpLimits {
   // Of clients that no handler has vouched for. 0: all clients are alike.
   std::size_t strangers_per_peer_max = 0;           // connections from one address
   std::chrono::milliseconds stranger_time{10'000};  // from its start to the vouching
+  std::chrono::milliseconds vouch_time{120'000};    // from one vouching to the next
   // Connections that a handler vouched for with one name. 0: as many as there are places.
   std::size_t connections_per_owner_max = 0;
 };

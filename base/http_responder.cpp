@@ -27,7 +27,9 @@ Task<Result<void>> HttpSession::send(std::string head, std::string_view body) {
     const std::string_view piece = body.substr(0, kWriteBytes);
     const std::array<std::string_view, 2> pieces = {head, piece};
     watchdog_.arm(host_.limits.write_time);
+    sending_ = true;
     auto sent = co_await connection_->write(pieces);
+    sending_ = false;
     if (!sent) co_return std::unexpected<Error>(broken(std::move(sent).error()));
     head.clear();
     body.remove_prefix(piece.size());

@@ -58,7 +58,7 @@ void HttpSession::close_if_idle() {
 }
 
 bool HttpSession::make_room() {
-  if (handling_) return false;
+  if (handling_ && !sending_) return false;
   cut_off();
   return true;
 }
@@ -70,6 +70,7 @@ void HttpSession::cut_off() {
 void HttpSession::vouch(std::string owner) {
   AMDAHL_CHECK(!owner.empty());
   stranger_ = false;
+  vouched_until_ = host_.clock.monotonic() + host_.limits.vouch_time;
   // The first owner stays: a place is held by whoever took it.
   if (!owner_.empty()) return;
   owner_ = std::move(owner);
@@ -77,8 +78,9 @@ void HttpSession::vouch(std::string owner) {
 }
 
 std::chrono::nanoseconds HttpSession::allowed(std::chrono::nanoseconds time) const {
-  if (!stranger_) return time;
-  return std::clamp<std::chrono::nanoseconds>(stranger_until_ - host_.clock.monotonic(),
+  if (host_.limits.strangers_per_peer_max == 0) return time;
+  const Monotonic until = stranger_ ? stranger_until_ : vouched_until_;
+  return std::clamp<std::chrono::nanoseconds>(until - host_.clock.monotonic(),
                                               std::chrono::nanoseconds{0}, time);
 }
 

@@ -55,7 +55,8 @@ class HttpSession final : public HttpResponder, public std::enable_shared_from_t
   // Starts the tasks; on_end is called once, when the connection is closed.
   void start(std::function<void(HttpSession*)> on_end);
   void close_if_idle();
-  // Closes it. False: its request is being answered, and it stays.
+  // Closes it. False: its request is being answered, and it stays. A client that does not read its
+  // answer does not keep its place by that.
   bool make_room();
   void cut_off();                                      // as make_room(), whatever it does
   const std::string& owner() const { return owner_; }  // empty: nobody has vouched for it
@@ -94,8 +95,10 @@ class HttpSession final : public HttpResponder, public std::enable_shared_from_t
   std::uint64_t requests_ = 0;
   bool idle_ = false;
   bool handling_ = false;
+  bool sending_ = false;  // a piece of an answer, which waits for the client
   bool stranger_ = false;
   Monotonic stranger_until_{};
+  Monotonic vouched_until_{};
   std::string owner_;
   TaskGroup::Id task_ = 0;
   TaskGroup::Id watchdog_task_ = 0;
