@@ -3,11 +3,11 @@
 // Pure. Failure: none.
 #pragma once
 
-#include <algorithm>
 #include <cstddef>
 #include <optional>
 #include <string>
 #include <string_view>
+#include <unordered_set>
 #include <vector>
 
 #include "base/each_field.hpp"
@@ -34,12 +34,9 @@ std::string list_key(const T& item, std::string_view key) {
 // The first item whose key an earlier one has.
 template <ListField List>
 std::optional<std::size_t> repeated_key(const List& list, std::string_view key) {
-  std::vector<std::string> seen;
-  for (const auto& item : list) {
-    std::string text = list_key(item, key);
-    if (std::ranges::find(seen, text) != seen.end()) return seen.size();
-    seen.push_back(std::move(text));
-  }
+  std::unordered_set<std::string> seen;
+  for (const auto& item : list)
+    if (!seen.insert(list_key(item, key)).second) return seen.size();
   return std::nullopt;
 }
 
@@ -47,15 +44,12 @@ std::optional<std::size_t> repeated_key(const List& list, std::string_view key) 
 template <ListField List>
 void keep_last_of_each_key(List& list, std::string_view key) {
   if (!repeated_key(list, key)) return;
-  std::vector<std::string> later;
-  for (auto item = list.end(); item != list.begin();) {
-    --item;
-    std::string text = list_key(*item, key);
-    if (std::ranges::find(later, text) != later.end())
-      item = list.erase(item);
-    else
-      later.push_back(std::move(text));
-  }
+  std::unordered_set<std::string> later;
+  std::vector<bool> stays(list.size());
+  for (std::size_t i = list.size(); i-- > 0;)
+    stays[i] = later.insert(list_key(list[i], key)).second;
+  std::size_t i = 0;
+  std::erase_if(list, [&](const auto& /*item*/) { return !stays[i++]; });
 }
 
 }  // namespace amdahl

@@ -6,6 +6,7 @@
 #include <utility>
 
 #include "base/json_decode.hpp"
+#include "base/list_keys.hpp"
 #include "base/validate.hpp"
 
 namespace amdahl::report {
@@ -54,6 +55,7 @@ Result<Progress> read_kubeflow(std::string_view body) {
   } else {
     TRY(status, decode<TrainerStatus>(body));
   }
+  keep_last_of_each_key(status.metrics, "name");
   TRY(validate(status));
   Progress progress{.percent = status.percent, .remaining_seconds = status.remaining_seconds};
   for (api::ReportMetric& metric : status.metrics) {

@@ -2,6 +2,7 @@
 
 #include <fmt/format.h>
 
+#include <algorithm>
 #include <catch2/catch.hpp>
 
 namespace amdahl::report {
@@ -46,6 +47,20 @@ TEST_CASE("read_kubeflow keeps a few metrics, and steps only if they are numbers
   REQUIRE(progress);
   CHECK_FALSE(progress->step);
   CHECK(progress->metrics.size() == api::kReportMetricsMax);
+}
+
+TEST_CASE("read_kubeflow: of metrics with one name the last counts", "[A8]") {
+  const auto progress = read_kubeflow(
+      R"({"metrics":[{"name":"loss","value":"3"},{"name":"current_step","value":"7"},)"
+      R"({"name":"rate","value":"1"},{"name":"loss","value":"2"},)"
+      R"({"name":"current_step","value":"8"}]})");
+  REQUIRE(progress);
+  CHECK(progress->step == 8);
+  std::vector<std::string> names;
+  for (const api::ReportMetric& metric : progress->metrics)
+    names.push_back(metric.name + "=" + metric.value);
+  std::ranges::sort(names);
+  CHECK(names == std::vector<std::string>{"loss=2", "rate=1"});
 }
 
 }  // namespace
