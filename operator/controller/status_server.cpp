@@ -2,8 +2,27 @@
 
 #include <utility>
 
+#include "base/http_peer.hpp"
+
 namespace amdahl::controller {
 namespace {
+
+constexpr std::chrono::seconds kStatusTime{10};  // for a stranger, and for each piece of an answer
+
+HttpServerOptions limited(HttpServerOptions options) {
+  options.limits = {.header_bytes_max = 2 * kBearerBytesMax,
+                    .target_bytes_max = 1024,
+                    .fields_max = 64,
+                    .query_pairs_max = 16,
+                    .body_bytes_max = 1024,
+                    .connections_max = kStatusConnectionsMax,
+                    .body_time = kStatusTime,
+                    .write_time = kStatusTime,
+                    .strangers_per_peer_max = kStatusStrangersOfAPeerMax,
+                    .stranger_time = kStatusTime,
+                    .connections_per_owner_max = kConnectionsOfAReaderMax};
+  return options;
+}
 
 HttpResponse check_response(const std::string& problem, int status_if_bad) {
   if (problem.empty()) return plain_http_response(200, "ok");
@@ -29,11 +48,11 @@ StatusServer::StatusServer(boost::asio::any_io_executor executor, Clock& clock,
     : metrics_(metrics),
       checks_(std::move(checks)),
       separate_(options.metrics.has_value()),
-      probes_(executor, clock, std::move(options.probes), handler()) {
+      probes_(executor, clock, limited(std::move(options.probes)), handler()) {
   if (options.metrics_access) guard_.emplace(clock, std::move(options.metrics_access));
   if (options.metrics)
     metrics_server_ = std::make_unique<HttpServer>(
-        executor, clock, *std::move(options.metrics),
+        executor, clock, limited(*std::move(options.metrics)),
         [this](HttpRequest request, HttpResponder& responder) -> Task<void> {
           return serve_metrics(std::move(request), responder);
         });
@@ -67,7 +86,7 @@ Task<void> StatusServer::serve(HttpRequest request, HttpResponder& responder) {
   } else if (request.path == "/readyz") {
     response = check_response(checks_.not_ready(), 503);
   } else if (request.path == "/metrics" && !separate_) {
-    response = co_await metrics_for(std::move(request));
+    response = co_await metrics_for(std::move(request), responder);
   }
   (void)co_await responder.respond(std::move(response));  // a prober that left needs no answer
 }
@@ -75,15 +94,17 @@ Task<void> StatusServer::serve(HttpRequest request, HttpResponder& responder) {
 Task<void> StatusServer::serve_metrics(HttpRequest request, HttpResponder& responder) {
   HttpResponse response = plain_http_response(404, "no such page");
   if (request.method == "GET" && request.path == "/metrics")
-    response = co_await metrics_for(std::move(request));
+    response = co_await metrics_for(std::move(request), responder);
   (void)co_await responder.respond(std::move(response));
 }
 
-Task<HttpResponse> StatusServer::metrics_for(HttpRequest request) {
+Task<HttpResponse> StatusServer::metrics_for(HttpRequest request, HttpResponder& responder) {
   if (guard_) {
+    const std::string reader = address_of_peer(request.peer);
     const Admission admission =
-        co_await guard_->admit(std::string(request.header("Authorization")), request.path);
+        co_await guard_->admit(std::string(request.header("Authorization")), request.path, reader);
     if (admission != Admission::kAllowed) co_return refusal(admission);
+    responder.vouch(reader);
   }
   co_return HttpResponse{.status = 200,
                          .content_type = "text/plain; version=0.0.4; charset=utf-8",

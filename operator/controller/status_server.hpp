@@ -5,7 +5,9 @@
 //   /metrics            the Prometheus text format
 //
 // With `metrics` set, metrics have a listener of their own, for TLS and for callers whom a guard
-// checks, while probes stay plain. Thread: one. Lifetime: stop() has returned before it dies.
+// checks, while probes stay plain. Each listener has few places: idle connections are closed, the
+// oldest first when newer ones come, so that a prober always gets in. Readers whom the guard let in
+// keep their connection. Thread: one. Lifetime: stop() has returned before it dies.
 // Failure: start() says which address could not be had.
 #pragma once
 
@@ -25,6 +27,12 @@
 
 namespace amdahl::controller {
 
+// Of each listener. A kubelet opens a connection for each probe, and a scraper keeps one or two.
+inline constexpr std::size_t kStatusConnectionsMax = 64;
+inline constexpr std::size_t kStatusStrangersOfAPeerMax = 16;
+inline constexpr std::size_t kConnectionsOfAReaderMax = 8;  // by its address
+
+// What the options say of limits is replaced by those above.
 struct StatusServerOptions {
   HttpServerOptions probes{};
   std::optional<HttpServerOptions> metrics{};
@@ -52,7 +60,7 @@ class StatusServer {
  private:
   Task<void> serve(HttpRequest request, HttpResponder& responder);
   Task<void> serve_metrics(HttpRequest request, HttpResponder& responder);
-  Task<HttpResponse> metrics_for(HttpRequest request);
+  Task<HttpResponse> metrics_for(HttpRequest request, HttpResponder& responder);
   HttpHandler handler();
 
   MetricsRegistry& metrics_;

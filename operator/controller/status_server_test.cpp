@@ -4,6 +4,7 @@
 #include <boost/asio/io_context.hpp>
 #include <boost/asio/ip/tcp.hpp>
 #include <boost/asio/read.hpp>
+#include <boost/asio/read_until.hpp>
 #include <boost/asio/write.hpp>
 #include <catch2/catch.hpp>
 #include <csignal>
@@ -116,6 +117,70 @@ TEST_CASE("StatusServer shows metrics only to tokens that the cluster lets read 
                            }},
                       bench.checks());
   run_until_complete(bench.io, ask_guarded(bench, server));
+}
+
+using Sockets = std::vector<asio::ip::tcp::socket>;
+
+Task<asio::ip::tcp::socket> connect(std::uint16_t port) {
+  asio::ip::tcp::socket socket(co_await asio::this_coro::executor);
+  co_await socket.async_connect({asio::ip::make_address("127.0.0.1"), port}, asio::use_awaitable);
+  co_return socket;
+}
+
+Task<void> crowd_of_idle_ones(Bench& bench, StatusServer& server) {
+  REQUIRE(co_await server.start());
+  Sockets idle;
+  for (std::size_t i = 0; i < 4 * kStatusConnectionsMax; ++i) {
+    idle.push_back(co_await connect(server.probe_port()));
+    idle.push_back(co_await connect(server.metrics_port()));
+  }
+  CHECK((co_await get(server.probe_port(), "/livez")).status == 200);
+  CHECK((co_await get(server.metrics_port(), "/metrics")).status == 200);
+  // The oldest of them had to go.
+  for (std::size_t i = 0; i < 2; ++i) {
+    std::string text;
+    (void)co_await asio::async_read(idle[i], asio::dynamic_buffer(text), kTuple);
+    CHECK(text.empty());
+  }
+  CHECK(co_await server.stop(bench.clock.monotonic() + 1s));
+}
+
+TEST_CASE("StatusServer answers probes and scrapers in a crowd of idle connections", "[A6]") {
+  Bench bench;
+  StatusServer server(bench.io.get_executor(), bench.clock, bench.registry,
+                      {.metrics = HttpServerOptions{}}, bench.checks());
+  run_until_complete(bench.io, crowd_of_idle_ones(bench, server));
+}
+
+Task<std::string> ask_again(asio::ip::tcp::socket& socket) {
+  const std::string request =
+      "GET /metrics HTTP/1.1\r\nHost: x\r\nAuthorization: Bearer good\r\n\r\n";
+  co_await asio::async_write(socket, asio::buffer(request), asio::use_awaitable);
+  std::string text;
+  (void)co_await asio::async_read_until(socket, asio::dynamic_buffer(text), "amdahl_test", kTuple);
+  co_return text;
+}
+
+Task<void> keep_the_reader(Bench& bench, StatusServer& server) {
+  REQUIRE(co_await server.start());
+  asio::ip::tcp::socket reader = co_await connect(server.metrics_port());
+  CHECK_THAT(co_await ask_again(reader), Catch::StartsWith("HTTP/1.1 200 "));
+  Sockets idle;
+  for (std::size_t i = 0; i < 4 * kStatusConnectionsMax; ++i)
+    idle.push_back(co_await connect(server.metrics_port()));
+  CHECK_THAT(co_await ask_again(reader), Catch::Contains("HTTP/1.1 200 "));
+  CHECK(co_await server.stop(bench.clock.monotonic() + 1s));
+}
+
+TEST_CASE("StatusServer keeps the connection of a reader whom the guard let in", "[A6]") {
+  Bench bench;
+  StatusServer server(
+      bench.io.get_executor(), bench.clock, bench.registry,
+      {.metrics = HttpServerOptions{},
+       .metrics_access = [&bench](std::string token,
+                                  std::string) { return Bench::review(bench, std::move(token)); }},
+      bench.checks());
+  run_until_complete(bench.io, keep_the_reader(bench, server));
 }
 
 Task<void> signal_twice(RealClock& clock, int& graceful, int& at_once) {

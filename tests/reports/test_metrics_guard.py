@@ -23,7 +23,7 @@ def can_map() -> bool:
         return False
 
 
-@unittest.skipUnless(can_map(), "this machine has no IPv6")
+@unittest.skipUnless(can_map(), "needs IPv6, which this machine does not have")
 class MetricsGuard(unittest.TestCase):
     @classmethod
     def setUpClass(cls):
@@ -40,6 +40,7 @@ class MetricsGuard(unittest.TestCase):
         self.assertEqual(self.probe(operator, "/metrics"), 401)
         self.assertEqual(self.probe(operator, "/metrics", "junk"), 403)
         self.assertEqual(self.probe(operator, "/metrics", self.world.server.token()), 200)
+        self.assertTrue(any("plain HTTP" in line["message"] for line in operator.lines()))
 
     # promises: A10
     def test_a_flag_lets_everybody_read(self):
@@ -47,12 +48,19 @@ class MetricsGuard(unittest.TestCase):
                                        "--no-metrics-auth")
         self.assertEqual(self.probe(operator, "/metrics"), 200)
 
+
+class PlainReports(unittest.TestCase):
     # promises: A10
     def test_tokens_of_pods_do_not_travel_in_the_clear(self):
-        for url in ("http://amdahl-operator.amdahl-system:8443", "http://127.evil.com:8082"):
+        world = ReportWorld()
+        self.addCleanup(world.close)
+        local = "127.0.0.1:0"
+        for url, address in (("http://amdahl-operator.amdahl-system:8443", local),
+                             ("http://127.evil.com:8082", local),
+                             ("https://amdahl-operator.amdahl-system:8443", "0.0.0.0:0")):
             ended = subprocess.run(
-                [PROGRAM, "--kubeconfig", self.world.server.kubeconfig, "--report-url", url,
-                 "--probe-address=127.0.0.1:0", "--report-address=127.0.0.1:0"],
+                [PROGRAM, "--kubeconfig", world.server.kubeconfig, "--report-url", url,
+                 f"--probe-address={local}", f"--report-address={address}"],
                 capture_output=True, text=True, timeout=60, check=False)
             self.assertEqual(ended.returncode, 1, ended.stderr)
             self.assertIn("--allow-plain-reports", ended.stderr)
