@@ -60,9 +60,11 @@ Result<report::JobPod> find_job_pod(const training::Caches& caches, const kube::
                         .rank = static_cast<std::int32_t>(seen.rank)};
 }
 
-bool knows_pod(const training::Caches& caches, const report::TokenPod& pod) {
-  const training::GangPodPtr found = caches.pods.find({.ns = pod.ns, .name = pod.pod});
-  return found && std::string_view(found->metadata.uid) == pod.pod_uid;
+report::PodKnown knows_pod(const training::Caches& caches, const report::TokenPod& pod) {
+  const kube::ObjectKey key{.ns = pod.ns, .name = pod.pod};
+  const training::GangPodPtr found = caches.pods.find(key);
+  if (!found || std::string_view(found->metadata.uid) != pod.pod_uid) return report::PodKnown::kNo;
+  return find_job_pod(caches, key) ? report::PodKnown::kMade : report::PodKnown::kClaimant;
 }
 
 bool has_job(const training::Caches& caches, const training::JobId& job) {

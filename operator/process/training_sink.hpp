@@ -25,8 +25,8 @@ inline constexpr std::chrono::seconds kReportsSweepFullEvery{1};
 // and owner references are what anybody can write: each is compared with the job. Errc::kForbidden
 // with the reason for any other pod; the reason names nothing of another namespace.
 Result<report::JobPod> find_job_pod(const training::Caches& caches, const kube::ObjectKey& pod);
-// Whether the cache has this very pod. Not that it may report.
-bool knows_pod(const training::Caches& caches, const report::TokenPod& pod);
+// What the cache has of this very pod.
+report::PodKnown knows_pod(const training::Caches& caches, const report::TokenPod& pod);
 // Whether the cache has this very job.
 bool has_job(const training::Caches& caches, const training::JobId& job);
 

@@ -163,13 +163,18 @@ TEST_CASE("A pod may report as the rank that its own job made", "[A2]") {
   cluster.pod("research", "llama-1-1", "job-of-research", {1, 1});
   CHECK(cluster.verdict("research", "llama-1-0") == "may report");
   CHECK(cluster.verdict("research", "llama-1-1") == "may report");
-  CHECK(knows_pod(cluster.caches(), {"research", "llama-1-0", "uid-llama-1-0"}));
-  CHECK_FALSE(knows_pod(cluster.caches(), {"research", "llama-1-0", "older"}));
-  CHECK_FALSE(knows_pod(cluster.caches(), {"elsewhere", "llama-1-0", "uid-llama-1-0"}));
+  using report::PodKnown;
+  const auto known = [&](const char* ns, const char* uid) {
+    return knows_pod(cluster.caches(), {ns, "llama-1-0", uid});
+  };
+  CHECK(known("research", "uid-llama-1-0") == PodKnown::kMade);
+  CHECK(known("research", "older") == PodKnown::kNo);
+  CHECK(known("elsewhere", "uid-llama-1-0") == PodKnown::kNo);
   cluster.job("research", 2, 2);
   CHECK(cluster.verdict("research", "llama-1-0") ==
         "pod research/llama-1-0 is labelled as attempt 1 of TrainingJob llama, which is at attempt "
         "2");
+  CHECK(known("research", "uid-llama-1-0") == PodKnown::kClaimant);
   CHECK(has_job(cluster.caches(), {{"research", "llama"}, "job-of-research"}));
   CHECK_FALSE(has_job(cluster.caches(), {{"research", "llama"}, "older"}));
 }
@@ -180,6 +185,8 @@ TEST_CASE("A pod that claims somebody else's job may not report", "[A2]") {
   cluster.pod("attacker", "llama-1-0", "job-of-research", {1, 0});
   CHECK(cluster.verdict("attacker", "llama-1-0") ==
         "pod attacker/llama-1-0 is labelled for TrainingJob attacker/llama, which does not exist");
+  CHECK(knows_pod(cluster.caches(), {"attacker", "llama-1-0", "uid-llama-1-0"}) ==
+        report::PodKnown::kClaimant);  // its labels alone win it nothing
   cluster.job("attacker", 1, 2);
   CHECK(cluster.verdict("attacker", "llama-1-0") ==
         "pod attacker/llama-1-0 is not owned by TrainingJob attacker/llama");

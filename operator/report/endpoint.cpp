@@ -6,6 +6,7 @@
 #include <nlohmann/json.hpp>
 #include <utility>
 
+#include "base/http_peer.hpp"
 #include "base/json_decode.hpp"
 #include "base/json_encode.hpp"
 #include "base/validate.hpp"
@@ -20,17 +21,16 @@ constexpr std::string_view kScheme = "Bearer ";
 constexpr std::size_t kTokenBytesMax = 16'384;
 
 HttpServerOptions limited(HttpServerOptions options, std::size_t connections_max) {
+  // Heads and bodies are read before anybody knows who sends them.
+  options.limits.header_bytes_max = 2 * kTokenBytesMax;
+  options.limits.target_bytes_max = 1024;
+  options.limits.fields_max = 64;
   options.limits.body_bytes_max = kKubeflowBytesMax;
   options.limits.connections_max = connections_max;
   options.limits.strangers_per_peer_max = std::min(kStrangersOfAPeerMax, connections_max);
   options.limits.stranger_time = kStrangerTime;
   options.limits.connections_per_owner_max = kConnectionsOfAPodMax;
   return options;
-}
-
-// "10.0.0.7:40312" and "[fd00::7]:40312" without the port.
-std::string address_of(std::string_view peer) {
-  return std::string(peer.substr(0, peer.rfind(':')));
 }
 
 int status_of(Errc code) {
@@ -127,7 +127,7 @@ Task<Result<ReportEndpoint::Answer>> ReportEndpoint::answer(HttpRequest request,
   if (accepting_ && !accepting_())
     co_return fail(Errc::kFenced, "this replica of the operator does not lead; connect again");
   CO_TRY(const TokenPod token_pod,
-         co_await tokens_.pod_of(std::move(token), address_of(request.peer)));
+         co_await tokens_.pod_of(std::move(token), address_of_peer(request.peer)));
   CO_TRY(const JobPod pod, reporting_pod(token_pod, find_));
   responder.vouch(fmt::format("{}/{}", pod.job.ns, pod.pod_uid));
   CO_TRY(limit(pod));

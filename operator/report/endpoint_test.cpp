@@ -68,7 +68,10 @@ struct Site {
       : endpoint(io.get_executor(), clock, registry,
                  {.http = {},
                   .find = find_pod,
-                  .knows = [](const TokenPod& pod) { return !pod.pod.starts_with("unknown"); },
+                  .knows =
+                      [](const TokenPod& pod) {
+                        return pod.pod.starts_with("unknown") ? PodKnown::kNo : PodKnown::kMade;
+                      },
                   .review = [this](std::string token) { return review(reviews, std::move(token)); },
                   .accepting = [this] { return leading; }},
                  notes) {

@@ -34,6 +34,8 @@ PodTokens::PodTokens(Clock& clock, TokenReview review, KnowsPod knows)
       review_(std::move(review)),
       knows_(std::move(knows)),
       reviews_(kPodReviewsPerSecond, kPodReviewsBurst, clock.monotonic()),
+      spare_reviews_(kPodReviewsPerSecond / 2, kPodReviewsBurst / 2, clock.monotonic()),
+      claimant_reviews_(kClaimantReviewsPerSecond, kClaimantReviewsBurst, clock.monotonic()),
       known_(clock, {.entries_max = kPodTokensMax,
                      .known_for = kPodTokenFor,
                      .refused_for = kWrongTokenFor}) {}
@@ -45,16 +47,25 @@ Result<void> PodTokens::may_ask(std::string_view token, const std::string& peer)
       std::ranges::find(claims->audiences, api::kReportAudience) == claims->audiences.end())
     return fail(Errc::kUnauthorized, "not a token of a pod for the audience {}",
                 api::kReportAudience);
-  if (!knows_(claims->pod))
+  const PodKnown known = knows_(claims->pod);
+  if (known == PodKnown::kNo)
     return fail(Errc::kUnauthorized, "the token names no pod of a TrainingJob");
   const Monotonic now = clock_.monotonic();
   if (!take_from(pods_, peer + ' ' + claims->pod.pod_uid,
                  {kReviewsOfAPodPerSecond, kReviewsOfAPodBurst, now}, now))
     return fail(Errc::kUnavailable, "too many unknown tokens of one pod; report again later");
-  if (!take_from(peers_, peer, {kPeerReviewsPerSecond, kPeerReviewsBurst, now}, now) ||
-      !reviews_.try_take(now))
-    return fail(Errc::kUnavailable, "too many unknown tokens at present; report again later");
+  const bool taken = known == PodKnown::kMade ? take_review(claims->pod.ns, peer, now)
+                                              : claimant_reviews_.try_take(now);
+  if (!taken) return fail(Errc::kUnavailable, "too many unknown tokens; report again later");
   return {};
+}
+
+bool PodTokens::take_review(const std::string& ns, const std::string& peer, Monotonic now) {
+  if (!take_from(peers_, peer, {kPeerReviewsPerSecond, kPeerReviewsBurst, now}, now)) return false;
+  if (!take_from(namespaces_, ns, {kNamespaceReviewsPerSecond, kNamespaceReviewsBurst, now}, now) &&
+      !spare_reviews_.try_take(now))
+    return false;
+  return reviews_.try_take(now);
 }
 
 Task<Result<TokenPod>> PodTokens::pod_of(std::string token, std::string peer) {

@@ -26,13 +26,16 @@ struct Cluster {
   ManualClock clock;
   int reviews = 0;
   PodTokens tokens{clock, [this](std::string token) { return review(std::move(token)); },
-                   [](const TokenPod& pod) { return pod.pod.starts_with("p-"); }};
+                   [](const TokenPod& pod) {
+                     if (pod.pod.starts_with("claims-")) return PodKnown::kClaimant;
+                     return pod.pod.starts_with("p-") ? PodKnown::kMade : PodKnown::kNo;
+                   }};
 
   Task<Result<kube::UserInfo>> review(std::string token) {
     ++reviews;
-    if (!token.ends_with(".good")) co_return fail(Errc::kUnauthorized, "wrong signature");
+    if (!token.ends_with("good")) co_return fail(Errc::kUnauthorized, "wrong signature");
     const TokenPod pod = unverified_claims(token)->pod;
-    co_return kube::UserInfo{.username = "system:serviceaccount:research:default",
+    co_return kube::UserInfo{.username = "system:serviceaccount:" + pod.ns + ":default",
                              .extra = {{"authentication.kubernetes.io/pod-name", {pod.pod}},
                                        {"authentication.kubernetes.io/pod-uid", {pod.pod_uid}}}};
   }
@@ -83,6 +86,39 @@ TEST_CASE("PodTokens: forged tokens of a pod do not keep it out from its own add
     (void)cluster.ask(pod_token(pod_number(1), fmt::format("{}", i)), "10.9.9.9");
   CHECK(cluster.reviews == static_cast<int>(kReviewsOfAPodBurst));
   CHECK(cluster.ask(pod_token(pod_number(1), "good"), "10.0.0.1"));
+}
+
+TEST_CASE("PodTokens: the pods of one namespace keep out no pod of another", "[A5]") {
+  Cluster cluster;
+  const TokenPod other{.ns = "other", .pod = "p-1-0", .pod_uid = "other"};
+  for (int second = 0; second < 5; ++second) {
+    for (int peer = 0; peer < 20; ++peer)
+      for (int pod = 0; pod < 100; ++pod)
+        for (int i = 0; i < 5; ++i)
+          (void)cluster.ask(pod_token(pod_number(pod), fmt::format("{}-{}-{}", second, peer, i)),
+                            fmt::format("10.9.9.{}", peer));
+    CHECK(cluster.ask(pod_token(other, fmt::format("{}-good", second))));
+    cluster.clock.advance(1s);
+  }
+  CHECK(cluster.reviews <= 3 * (kPodReviewsBurst + 5 * kPodReviewsPerSecond) / 4 + 5);
+}
+
+TEST_CASE("PodTokens: pods that only claim a job spend nothing of what real ones need", "[A5]") {
+  Cluster cluster;
+  const auto claimant = [](int number) {
+    return TokenPod{.ns = "research",
+                    .pod = fmt::format("claims-{}", number),
+                    .pod_uid = fmt::format("c{}", number)};
+  };
+  // One alone is told why it may not report.
+  CHECK(cluster.ask(pod_token(claimant(0), "good")));
+  for (int pod = 0; pod < 2'000; ++pod)
+    (void)cluster.ask(pod_token(claimant(pod), "forged"), fmt::format("10.9.9.{}", pod % 20));
+  CHECK(cluster.reviews == static_cast<int>(kClaimantReviewsBurst));
+  int heard = 0;
+  for (int pod = 0; pod < 500; ++pod)
+    heard += cluster.ask(pod_token(pod_number(pod), "good")).has_value() ? 1 : 0;
+  CHECK(heard == 500);
 }
 
 }  // namespace

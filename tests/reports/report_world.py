@@ -74,9 +74,12 @@ class Operator:
         line = wait_for(lambda: self._line("reports are taken"), self.log.read_text)
         return int(line["url"].rpartition(":")[2])
 
-    def probe(self, path: str, token: str = "") -> tuple[int, str]:
+    def probe_port(self) -> int:
         line = wait_for(lambda: self._line("probes and metrics are served"), self.log.read_text)
-        connection = http.client.HTTPConnection("127.0.0.1", line["port"], timeout=30)
+        return line["port"]
+
+    def probe(self, path: str, token: str = "") -> tuple[int, str]:
+        connection = http.client.HTTPConnection("127.0.0.1", self.probe_port(), timeout=30)
         headers = {"Authorization": f"Bearer {token}"} if token else {}
         connection.request("GET", path, headers=headers)
         response = connection.getresponse()

@@ -28,6 +28,9 @@ REVIEWS_MAX = 300  # of tokens; kPodReviewsBurst is 1,000, which junk would have
 CONNECTIONS_OF_A_POD_MAX = 8
 # "HONEST:STRANGERS" connections, and the descriptors that the operator may have.
 CROWD = os.environ.get("AMDAHL_CROWD", "250:1500")
+STRANGER_ADDRESSES = 16  # 127.0.0.2 and up
+STRANGERS_OF_A_PEER_MAX = 512
+PROBE_CROWD = 1100  # idle connections, more than an HTTP server has places for by default
 RANKS_OF_A_JOB = 32
 GREEDY_NEIGHBOURS = 20
 GREEDY_DESCRIPTORS = 256  # half of them are places
@@ -102,8 +105,9 @@ class JunkTokens(unittest.TestCase):
 class Connection:
     """One that is kept."""
 
-    def __init__(self, port: int):
-        self.socket = socket.create_connection(("127.0.0.1", port), timeout=60)
+    def __init__(self, port: int, source: str = "127.0.0.1"):
+        self.socket = socket.create_connection(("127.0.0.1", port), timeout=60,
+                                               source_address=(source, 0))
 
     def report(self, pod, job: str, rank: int = 0) -> int:
         body = pod.body(job, 1, rank)
@@ -126,12 +130,20 @@ class Connection:
             return self.socket.recv(1) == b""
         return True
 
+    def still_open(self) -> bool:
+        self.socket.setblocking(False)
+        try:
+            return self.socket.recv(1) != b""
+        except BlockingIOError:
+            return True
+        except ConnectionError:
+            return False
+
 
 class Crowd(unittest.TestCase):
     # promises: A6
     def test_reports_the_api_and_the_lease_go_on_in_a_crowd_of_connections(self):
-        resource.setrlimit(resource.RLIMIT_NOFILE,
-                           (resource.getrlimit(resource.RLIMIT_NOFILE)[1],) * 2)
+        self.raise_own_limit()
         honest, strangers = map(int, CROWD.split(":"))
         world = ReportWorld()
         self.addCleanup(world.close)
@@ -143,7 +155,9 @@ class Crowd(unittest.TestCase):
         for number in range(honest):  # known before the next comes: strangers make room
             kept.append((self.connection(port), ranks[number % len(ranks)]))
             self.report_all(kept[-1:])
-        idle = [self.connection(port) for _ in range(strangers)]
+        # From many addresses, so that the limit of one is not what helps.
+        idle = [self.connection(port, f"127.0.0.{2 + number % STRANGER_ADDRESSES}")
+                for number in range(strangers)]
         print(f"\n{honest} known and {len(idle)} idle connections, {DESCRIPTORS} descriptors",
               end=" ", flush=True)
         renewed = world.ask("GET", LEASE)["spec"]["renewTime"]
@@ -157,6 +171,45 @@ class Crowd(unittest.TestCase):
         wait_for(lambda: self.open_sockets(operator) < honest + 100,
                  lambda: f"{self.open_sockets(operator)} descriptors are open")
         self.report_all(kept)
+        self.assertIsNone(operator.process.poll())
+        self.assertEqual([line for line in operator.lines() if line["message"] == "accept failed"],
+                         [])
+
+    # promises: A6
+    def test_strangers_of_one_address_make_room_for_each_other_only(self):
+        self.raise_own_limit()
+        world = ReportWorld()
+        self.addCleanup(world.close)
+        world.make_namespace("default")
+        # Places for more than twice as many as come.
+        operator = world.operator("--no-leader-election", descriptors=4096)
+        port = operator.report_port()
+        other = self.connection(port, "127.0.0.3")  # the oldest of all
+        crowd = [self.connection(port, "127.0.0.2") for _ in range(STRANGERS_OF_A_PEER_MAX + 9)]
+        for one in crowd[:9]:
+            self.assertTrue(one.closed_by_the_server())
+        self.assertTrue(other.still_open(), "a stranger of another address was closed")
+
+    # promises: A6
+    def test_probes_the_api_and_the_lease_go_on_beside_idle_connections_to_their_port(self):
+        self.raise_own_limit()
+        world = ReportWorld()
+        self.addCleanup(world.close)
+        world.make_namespace("default")
+        operator = world.operator("--metrics-address=127.0.0.1:0", descriptors=DESCRIPTORS)
+        wait_for(lambda: operator.probe("/readyz")[0] == 200)
+        port = operator.probe_port()
+        idle = [self.connection(port, f"127.0.0.{1 + number % STRANGER_ADDRESSES}")
+                for number in range(PROBE_CROWD)]
+        idle += [self.connection(port) for _ in range(PROBE_CROWD)]  # of the prober's own address
+        for path in ("/livez", "/readyz"):
+            self.assertEqual(operator.probe(path)[0], 200)
+        renewed = world.ask("GET", LEASE)["spec"]["renewTime"]
+        world.submit("default", "late")
+        world.start_pod("default", "late-1-0")
+        wait_for(lambda: world.ask("GET", LEASE)["spec"]["renewTime"] > renewed)
+        self.assertEqual(operator.probe("/livez")[0], 200)
+        self.assertTrue(idle[0].closed_by_the_server())
         self.assertIsNone(operator.process.poll())
         self.assertEqual([line for line in operator.lines() if line["message"] == "accept failed"],
                          [])
@@ -200,8 +253,13 @@ class Crowd(unittest.TestCase):
             # 429: a pod may report once per second; the operator knows it all the same.
             self.assertIn(connection.report(pod, job, rank), (200, 429))
 
-    def connection(self, port: int) -> Connection:
-        one = Connection(port)
+    @staticmethod
+    def raise_own_limit() -> None:
+        resource.setrlimit(resource.RLIMIT_NOFILE,
+                           (resource.getrlimit(resource.RLIMIT_NOFILE)[1],) * 2)
+
+    def connection(self, port: int, source: str = "127.0.0.1") -> Connection:
+        one = Connection(port, source)
         self.addCleanup(one.socket.close)
         return one
 
