@@ -63,7 +63,18 @@ report::EndpointOptions OperatorProcess::endpoint_options() {
           [this] { return program_ && manager_.leading() && manager_.not_ready().empty(); }};
 }
 
+void OperatorProcess::warn_of_plain_metrics() const {
+  const controller::StatusServerOptions& status = options_.status;
+  const HttpServerOptions& metrics = status.metrics ? *status.metrics : status.probes;
+  if (!options_.guard_metrics || metrics.tls) return;
+  runtime_.log.warning(
+      "metrics are served over plain HTTP, so their readers send tokens unencrypted; set "
+      "--metrics-address together with --report-cert and --report-key",
+      {{"address", metrics.address}});
+}
+
 Task<Result<void>> OperatorProcess::run() {
+  warn_of_plain_metrics();
   CO_TRY(co_await endpoint_.start());
   options_.pods.report_url = report_url();
   program_ = std::make_unique<training::TrainingProgram>(

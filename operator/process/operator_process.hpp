@@ -29,6 +29,8 @@ namespace amdahl {
 
 // Descriptors that reports leave to the API client, the lease, metrics and files.
 inline constexpr std::size_t kDescriptorReserve = 512;
+static_assert(2 * controller::kStatusConnectionsMax < kDescriptorReserve / 2,
+              "probes and metrics leave most of the reserve to the rest");
 std::size_t reporters_max(std::size_t descriptor_limit);
 
 struct OperatorOptions {
@@ -62,6 +64,7 @@ class OperatorProcess {
  private:
   report::EndpointOptions endpoint_options();
   std::string report_url() const;
+  void warn_of_plain_metrics() const;
 
   kube::CountedTransport requests_;
   kube::Client client_;

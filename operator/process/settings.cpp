@@ -114,9 +114,11 @@ Result<void> check_plain(const OperatorSettings& settings, const OperatorOptions
   if (options.report_url.starts_with("http://") && !is_loopback_host(host_of(options.report_url)))
     return fail(Errc::kInvalid, "--report-url {}: pods would send their tokens unencrypted; {}",
                 settings.report_url, kNext);
-  if (options.report_url.empty() && !options.report.tls &&
-      !is_loopback_host(options.report.address))
-    return fail(Errc::kInvalid, "--report-address {}: pods would send their tokens unencrypted; {}",
+  // Also with a URL of https: what it names may be this very address.
+  if (!options.report.tls && !is_loopback_host(options.report.address))
+    return fail(Errc::kInvalid,
+                "--report-address {}: takes tokens of pods unencrypted; {}, as behind a proxy that "
+                "ends TLS",
                 settings.report_address, kNext);
   return {};
 }

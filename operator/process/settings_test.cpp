@@ -85,6 +85,16 @@ TEST_CASE("amdahl-operator: tokens of pods do not travel in the clear unless a f
   }
   CHECK_FALSE(options_of({"--report-address", "0.0.0.0:8082"}));
   CHECK(options_of({"--report-address", "0.0.0.0:8082", "--allow-plain-reports"}));
+  // A URL with https does not make the address encrypted.
+  const std::vector<const char*> behind_proxy{"--report-url", "https://x", "--report-address",
+                                              "0.0.0.0:8443"};
+  const auto refused = options_of(behind_proxy);
+  REQUIRE_FALSE(refused);
+  CHECK(refused.error().context.starts_with("--report-address 0.0.0.0:8443: "));
+  CHECK(refused.error().context.find("--allow-plain-reports") != std::string::npos);
+  std::vector<const char*> allowed = behind_proxy;
+  allowed.push_back("--allow-plain-reports");
+  CHECK(options_of(allowed));
   CHECK(
       options_of({"--report-address", "0.0.0.0:8443", "--report-cert", "c", "--report-key", "k"}));
 }
