@@ -8,10 +8,10 @@
 #include <filesystem>
 #include <nlohmann/json.hpp>
 
-#include "base/fd.hpp"
 #include "base/json_decode.hpp"
 #include "base/json_encode.hpp"
 #include "local/kubelet/log_file.hpp"
+#include "local/kubelet/pod_file.hpp"
 
 namespace amdahl::local {
 namespace {
@@ -33,22 +33,21 @@ std::optional<std::uint32_t> attempt_of(const Pod& pod) {
   return text ? number_of(*text) : std::nullopt;
 }
 
-// The last bytes of a file; nothing that is no plain file is opened.
+// The last bytes of a file.
 std::string end_of(const std::string& path, std::size_t bytes_max) {
-  const Fd file(::open(path.c_str(), O_RDONLY | O_CLOEXEC | O_NOFOLLOW | O_NONBLOCK));
-  const off_t size = file ? ::lseek(file.get(), 0, SEEK_END) : -1;
+  const Result<Fd> file = open_pod_file(path, O_RDONLY);
+  const off_t size = file ? ::lseek(file->get(), 0, SEEK_END) : -1;
   if (size <= 0) return "";
   const off_t from = std::max<off_t>(0, size - static_cast<off_t>(bytes_max));
   std::string bytes(static_cast<std::size_t>(size - from), '\0');
-  const ssize_t count = ::pread(file.get(), bytes.data(), bytes.size(), from);
+  const ssize_t count = ::pread(file->get(), bytes.data(), bytes.size(), from);
   bytes.resize(static_cast<std::size_t>(std::max<ssize_t>(count, 0)));
   return bytes;
 }
 
 void write_whole(const std::string& path, std::string_view bytes) {
-  constexpr mode_t kOwnerOnly = 0600;
-  const Fd file(::open(path.c_str(), O_CREAT | O_TRUNC | O_WRONLY | O_CLOEXEC, kOwnerOnly));
-  if (!file || ::write(file.get(), bytes.data(), bytes.size()) == std::ssize(bytes)) return;
+  const Result<Fd> file = open_pod_file(path, O_CREAT | O_TRUNC | O_WRONLY);
+  if (!file || ::write(file->get(), bytes.data(), bytes.size()) == std::ssize(bytes)) return;
   ::unlink(path.c_str());  // the disk is full: no log is better than half a record
 }
 
@@ -57,9 +56,11 @@ std::string newest_end(const std::string& logs) {
   const std::int32_t run = last_log_run(logs);
   const LogPieces pieces = run < 0 ? LogPieces{} : log_pieces(logs, run);
   std::string records;
-  for (std::uint32_t piece = pieces.last;
-       !pieces.empty() && piece >= pieces.first && records.size() < kKeptFileBytesMax; --piece)
-    records.insert(0, end_of(log_piece(logs, run, piece), kKeptFileBytesMax));
+  // Counted, because a program of the pod may have made files with any numbers.
+  for (std::uint32_t i = 0; i < kLogPiecesMax && !pieces.empty(); ++i) {
+    if (i > pieces.last - pieces.first || records.size() >= kKeptFileBytesMax) break;
+    records.insert(0, end_of(log_piece(logs, run, pieces.last - i), kKeptFileBytesMax));
+  }
   return last_records(records, kKeptTextBytesMax, kKeptFileBytesMax);
 }
 

@@ -4,11 +4,11 @@
 #include <unistd.h>
 
 #include <algorithm>
-#include <cerrno>
 #include <charconv>
 #include <filesystem>
 
 #include "local/kubelet/log_stream.hpp"
+#include "local/kubelet/pod_file.hpp"
 
 namespace amdahl::local {
 namespace {
@@ -84,14 +84,13 @@ Result<std::shared_ptr<LogWriter>> LogWriter::open(std::string folder, std::int3
 }
 
 Result<void> LogWriter::next_piece() {
-  constexpr mode_t kOwnerOnly = 0600;
   const std::string path = log_piece(folder_, run_, piece_ + 1);
-  Fd next(::open(path.c_str(), O_CREAT | O_WRONLY | O_APPEND | O_CLOEXEC, kOwnerOnly));
-  if (!next) return fail(Errc::kIo, "create {}: {}", path, errno_text(errno));
+  std::error_code ignored;
+  fs::remove(path, ignored);  // what is there was put there by a program of the pod
+  TRY(Fd next, open_pod_file(path, O_CREAT | O_EXCL | O_WRONLY | O_APPEND));
   file_ = std::move(next);
   ++piece_;
   written_ = 0;
-  std::error_code ignored;
   if (piece_ > kLogPiecesMax) fs::remove(log_piece(folder_, run_, piece_ - kLogPiecesMax), ignored);
   return {};
 }

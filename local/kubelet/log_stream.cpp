@@ -5,6 +5,8 @@
 
 #include <algorithm>
 
+#include "local/kubelet/pod_file.hpp"
+
 namespace amdahl::local {
 namespace {
 
@@ -33,18 +35,21 @@ LogStream::LogStream(LogRead read) : read_(std::move(read)) {
 
 bool LogStream::open_piece(std::uint32_t piece) {
   const std::string path = log_piece(read_.folder, read_.run, piece);
-  Fd next(::open(path.c_str(), O_RDONLY | O_CLOEXEC));
+  Result<Fd> next = open_pod_file(path, O_RDONLY);
   if (!next) return false;
-  file_ = std::move(next);
+  file_ = *std::move(next);
   piece_ = piece;
+  piece_bytes_ = 0;
   return true;
 }
 
 bool LogStream::read_more() {
   const std::size_t old = buffer_.size();
-  buffer_.resize(old + kReadBytes);
-  const ssize_t count = ::read(file_.get(), buffer_.data() + old, kReadBytes);
-  buffer_.resize(old + static_cast<std::size_t>(std::max<ssize_t>(count, 0)));
+  const std::size_t most = std::min(kReadBytes, kPieceReadMax - piece_bytes_);
+  buffer_.resize(old + most);
+  const auto count = std::max<ssize_t>(::read(file_.get(), buffer_.data() + old, most), 0);
+  buffer_.resize(old + static_cast<std::size_t>(count));
+  piece_bytes_ += static_cast<std::size_t>(count);
   if (count > 0) return true;
   // The writer only makes a piece when it has left the one before.
   return open_piece(piece_ + 1) || skip_lost_pieces();

@@ -29,6 +29,8 @@ struct LogRead {
 class LogStream final : public WatchStream {
  public:
   static constexpr std::size_t kReadBytes = 64 * 1024;
+  // A writer stays far below it; a program of the pod may have made its log larger.
+  static constexpr std::size_t kPieceReadMax = 2 * kLogPieceBytesMax;
 
   explicit LogStream(LogRead read);
   Next next() override;
@@ -43,6 +45,7 @@ class LogStream final : public WatchStream {
 
   LogRead read_;
   std::uint32_t piece_ = 0;
+  std::size_t piece_bytes_ = 0;  // read of it
   Fd file_;
   std::string buffer_;
   std::string ready_;     // to be shown next

@@ -8,8 +8,8 @@
 #include <cerrno>
 #include <filesystem>
 
-#include "base/fd.hpp"
 #include "local/kubelet/log_file.hpp"
+#include "local/kubelet/pod_file.hpp"
 
 namespace amdahl::local {
 namespace {
@@ -26,21 +26,20 @@ Result<void> make_folders(const fs::path& path) {
 // Written anew and in place: a program that has the file open or mounted sees the new content.
 Result<void> write_file(const std::string& path, const std::string& bytes, std::uint32_t mode) {
   TRY(make_folders(fs::path(path).parent_path()));
-  ::chmod(path.c_str(), 0600U | mode);  // a second write of a read-only file
-  const Fd file(::open(path.c_str(), O_CREAT | O_TRUNC | O_WRONLY | O_CLOEXEC | O_NONBLOCK, 0600));
-  if (!file || ::write(file.get(), bytes.data(), bytes.size()) != std::ssize(bytes) ||
+  // A second write of a read-only file.
+  ::fchmodat(AT_FDCWD, path.c_str(), kPodFileMode | mode, AT_SYMLINK_NOFOLLOW);
+  TRY(const Fd file, open_pod_file(path, O_CREAT | O_TRUNC | O_WRONLY));
+  if (::write(file.get(), bytes.data(), bytes.size()) != std::ssize(bytes) ||
       ::fchmod(file.get(), mode) != 0)
     return fail(Errc::kIo, "write {}: {}", path, errno_text(errno));
   return {};
 }
 
-// The program may have put anything in its place: a FIFO would keep us waiting for a writer.
 std::string read_up_to(const std::string& path, std::size_t bytes_max) {
-  const Fd file(::open(path.c_str(), O_RDONLY | O_CLOEXEC | O_NOFOLLOW | O_NONBLOCK));
-  struct stat info{};
-  if (!file || ::fstat(file.get(), &info) != 0 || !S_ISREG(info.st_mode)) return {};
+  const Result<Fd> file = open_pod_file(path, O_RDONLY);
+  if (!file) return {};
   std::string text(bytes_max, '\0');
-  const ssize_t count = ::read(file.get(), text.data(), text.size());
+  const ssize_t count = ::read(file->get(), text.data(), text.size());
   text.resize(static_cast<std::size_t>(std::max<ssize_t>(count, 0)));
   return text;
 }

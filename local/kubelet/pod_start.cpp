@@ -6,8 +6,8 @@
 #include <cerrno>
 #include <fstream>
 
-#include "base/fd.hpp"
 #include "local/kubelet/hosts.hpp"
+#include "local/kubelet/pod_file.hpp"
 #include "local/kubelet/pod_sources.hpp"
 #include "local/kubelet/pod_worker.hpp"
 
@@ -31,13 +31,20 @@ std::string file_text(const std::string& path) {
   return {std::istreambuf_iterator<char>(file), {}};
 }
 
+std::string text_of(const Fd& file, std::size_t bytes_max) {
+  std::string text(bytes_max, '\0');
+  const ssize_t count = ::pread(file.get(), text.data(), text.size(), 0);
+  text.resize(static_cast<std::size_t>(std::max<ssize_t>(count, 0)));
+  return text;
+}
+
 // In place: the file may be mounted in running containers. In one write, and never emptied before
 // it: a program that looks a name up at this moment finds the old text or the new one.
 Result<void> replace_text(const std::string& path, const std::string& text) {
-  if (file_text(path) == text) return {};
-  constexpr mode_t kReadable = 0644;  // the folder around it is closed to others
-  const Fd file(::open(path.c_str(), O_CREAT | O_WRONLY | O_CLOEXEC, kReadable));
-  if (!file || ::pwrite(file.get(), text.data(), text.size(), 0) != std::ssize(text) ||
+  constexpr unsigned kReadable = 0644;  // the folder around it is closed to others
+  TRY(const Fd file, open_pod_file(path, O_CREAT | O_RDWR, kReadable));
+  if (text_of(file, text.size() + 1) == text) return {};
+  if (::pwrite(file.get(), text.data(), text.size(), 0) != std::ssize(text) ||
       ::ftruncate(file.get(), std::ssize(text)) != 0)
     return fail(Errc::kIo, "write {}: {}", path, errno_text(errno));
   return {};

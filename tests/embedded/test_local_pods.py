@@ -106,6 +106,23 @@ class Pods(PodTest):
         self.apply(pod("next", "echo here"))
         self.in_phase("next", "Succeeded")
 
+    # promises: A10
+    def test_a_fifo_or_a_link_for_a_log_stops_nobody_and_shows_nothing(self):
+        self.up()
+        outside = self.home.path / "outside"
+        outside.write_text("2026-11-16T08:00:00.123456000Z F a secret of somebody else\n")
+        log = '"$AMDAHL_POD_FOLDER"/logs/c/0.1.log'
+        fall_back = {"terminationMessagePolicy": "FallbackToLogsOnError"}
+        self.apply(pod("fifo", f"rm -f {log}; mkfifo {log}; exit 3", fall_back),
+                   pod("link", f"rm -f {log}; ln -s {outside} {log}; exit 3", fall_back))
+        for name in ("fifo", "link"):
+            status = self.in_phase(name, "Failed")["containerStatuses"][0]
+            end = status["state"]["terminated"]
+            self.assertEqual((end["exitCode"], end.get("message", "")), (3, ""))
+            self.assertEqual(self.home.run("logs", name, "-c", "c").stdout, "")
+        self.apply(pod("next", "echo here"))
+        self.in_phase("next", "Succeeded")
+
     def test_volumes(self):
         shared = self.home.path / "shared"
         shared.mkdir(mode=0o755)
