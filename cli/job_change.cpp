@@ -40,7 +40,7 @@ class Changer {
   Task<Result<void>> ask(const std::string& name) {
     auto job = co_await find_job(access_, name);
     if (!job) co_return handle(job.error());
-    const FirstLook look = first_look(wish_, *job, program_.called);
+    const FirstLook look = first_look(wish_, *job, program_.called, options_.lose_steps);
     if (!look.said.empty()) say(look.said, look.code);
     if (look.ask) {
       const std::string who = program_.environment.get("USER").value_or("");

@@ -21,6 +21,7 @@ struct ChangeOptions {
   AccessOptions access = {};
   std::vector<std::string> names = {};
   bool wait = false;
+  bool lose_steps = false;  // of pause only
   std::optional<std::chrono::nanoseconds> timeout = kChangeWaitDefault;
 };
 

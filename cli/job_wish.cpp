@@ -42,7 +42,26 @@ FirstLook done(std::string said, int code) {
   return {.ask = false, .wait = false, .said = std::move(said), .code = code};
 }
 
-FirstLook look_before_pause(const TrainingJob& job) {
+// Whom nobody has ever saved loses all steps when its script cannot be asked to save, whatever the
+// policy promises (ADR 0026): a person who types a word may not know that.
+bool would_lose_steps(const TrainingJob& job) {
+  const api::CheckpointSpec& spec = job.spec.checkpoint;
+  const auto& saved = job.status.checkpoint;
+  return spec.pause.policy == api::PausePolicy::kCommitted && spec.uri.empty() &&
+         !(saved && saved->last_committed) && job.status.progress &&
+         job.status.progress->step.value_or(0) > 0 &&
+         api::is_true(job.status.conditions, api::condition::kRunning);
+}
+
+FirstLook look_before_pause(const TrainingJob& job, const std::string& called, bool lose_steps) {
+  if (!job.spec.suspend && !lose_steps && would_lose_steps(job))
+    return done(
+        fmt::format("{} is not paused: it has no checkpoint, and a pause would lose its {} steps "
+                    "unless its script saves for it. Set spec.checkpoint.uri before its next run, "
+                    "or run '{} pause {} -n {} --lose-steps' to pause it anyway",
+                    job.metadata.name, *job.status.progress->step, called, job.metadata.name,
+                    job.metadata.ns),
+        kFailed);
   if (!job.spec.suspend) return {};
   if (api::is_true(job.status.conditions, api::condition::kSuspended))
     return done(fmt::format("{} is paused already: {}", job.metadata.name, paused(job)), kDone);
@@ -94,7 +113,8 @@ WishVerdict judge_cancel(const TrainingJob& job) {
 
 }  // namespace
 
-FirstLook first_look(Wish wish, const TrainingJob& job, const std::string& called) {
+FirstLook first_look(Wish wish, const TrainingJob& job, const std::string& called,
+                     bool lose_steps) {
   const Phase phase = phase_of(job).phase;
   if (is_finished(phase)) {
     if (wish == Wish::kCancel) return done(ended(job) + " already", kDone);
@@ -109,7 +129,7 @@ FirstLook first_look(Wish wish, const TrainingJob& job, const std::string& calle
     look.code = wish == Wish::kCancel ? kDone : kFailed;
     return look;
   }
-  if (wish == Wish::kPause) return look_before_pause(job);
+  if (wish == Wish::kPause) return look_before_pause(job, called, lose_steps);
   return wish == Wish::kResume ? look_before_resume(job) : FirstLook{};
 }
 

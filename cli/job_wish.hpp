@@ -20,7 +20,9 @@ struct FirstLook {
   std::string said = {};  // why not
   int code = kDone;
 };
-FirstLook first_look(Wish wish, const TrainingJob& job, const std::string& called);
+// `lose_steps`: also pause a job whose steps nobody has saved.
+FirstLook first_look(Wish wish, const TrainingJob& job, const std::string& called,
+                     bool lose_steps = false);
 
 // The merge patch; `who` may be empty.
 Json patch_of(Wish wish, const std::string& who);

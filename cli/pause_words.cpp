@@ -7,14 +7,18 @@ namespace amdahl::cli {
 std::string pause_text(const api::PauseStatus& pause) {
   const std::string why = pause.message.empty() ? "" : ": " + one_line(pause.message);
   const std::string from = pause.step ? fmt::format(" at step {}", *pause.step) : "";
+  const std::int64_t lost = pause.lost_steps.value_or(0);
   switch (pause.outcome) {
     case api::PauseOutcome::kUnknown:
       return "not done yet" + why;
     case api::PauseOutcome::kCommitted:  // the message repeats it
-      return "checkpoint" + from + " is committed";
+      return "checkpoint" + from + " is committed" +
+             (lost > 0
+                  ? fmt::format(", {} step{} to be done again", lost, lost == 1 ? " has" : "s have")
+                  : "");
     case api::PauseOutcome::kStepsLost:
-      if (pause.lost_steps.value_or(0) == 0) return "not committed" + why;  // nobody counted
-      return fmt::format("not committed, {} steps have to be done again{}", *pause.lost_steps, why);
+      if (lost == 0) return "not committed" + why;  // nobody counted
+      return fmt::format("not committed, {} steps have to be done again{}", lost, why);
     case api::PauseOutcome::kNothingToSave:
       return "there was nothing to save" + why;
     case api::PauseOutcome::kRefused:

@@ -122,6 +122,34 @@ TEST_CASE("A first look tells whether there is anything to ask for") {
   }
 }
 
+TEST_CASE("A pause of a job that nobody has ever saved is refused before it is asked for", "[D2]") {
+  const auto first = [](const std::string& status, const std::string& spec, bool lose_steps) {
+    const std::string all =
+        R"({"observedGeneration": 2, "conditions": [)" + kIsRunning + "]" + status + "}";
+    return first_look(Wish::kPause, test_job(all, spec), "amdahl", lose_steps);
+  };
+  const std::string steps = R"(, "progress": {"step": 598})";
+  const FirstLook refused = first(steps, "{}", false);
+  CHECK_FALSE(refused.ask);
+  CHECK_FALSE(refused.wait);
+  CHECK(refused.code == kFailed);
+  CHECK(refused.said ==
+        "llama is not paused: it has no checkpoint, and a pause would lose its 598 steps unless "
+        "its script saves for it. Set spec.checkpoint.uri before its next run, or run "
+        "'amdahl pause llama -n research --lose-steps' to pause it anyway");
+  CHECK(first(steps, "{}", true).ask);
+  CHECK(first(steps, R"({"checkpoint": {"uri": "file:///x"}})", false).ask);
+  CHECK(first(steps, R"({"checkpoint": {"pause": {"policy": "BestEffort"}}})", false).ask);
+  CHECK(first(steps + R"(, "checkpoint": {"lastCommitted": {"step": 9}})", "{}", false).ask);
+  CHECK_FALSE(first(steps + R"(, "checkpoint": {"failedSaves": 1})", "{}", false).ask);
+  CHECK(first(R"(, "progress": {"step": 0})", "{}", false).ask);
+  CHECK(first("", "{}", false).ask);
+  // What it lost when the attempt broke is not lost by the pause.
+  const std::string broken = R"({"observedGeneration": 2, "conditions": [)" +
+                             test_condition("Running", "False", "Restarting") + "]" + steps + "}";
+  CHECK(first_look(Wish::kPause, test_job(broken), "amdahl").ask);
+}
+
 TEST_CASE("What became of a pause is told as it was recorded") {
   struct Row {
     std::string pause;
@@ -139,6 +167,11 @@ TEST_CASE("What became of a pause is told as it was recorded") {
       {R"({"outcome": "StepsLost", "step": 8, "lostSteps": 4, "message": "no checkpoint in time"})",
        kIsPaused, 2, false, kDone,
        "llama is paused: not committed, 4 steps have to be done again: no checkpoint in time"},
+      {R"({"outcome": "Committed", "step": 12, "lostSteps": 3, "message": "step 12 is safe"})",
+       kIsPaused, 2, false, kDone,
+       "llama is paused: checkpoint at step 12 is committed, 3 steps have to be done again"},
+      {R"({"outcome": "Committed", "step": 12, "lostSteps": 1})", kIsPaused, 2, false, kDone,
+       "llama is paused: checkpoint at step 12 is committed, 1 step has to be done again"},
       {R"({"outcome": "NothingToSave", "message": "no step was made"})", kIsPaused, 2, false, kDone,
        "llama is paused: there was nothing to save: no step was made"},
       {R"({"outcome": "Refused", "message": "no checkpoint within the deadline"})", refused, 2,
