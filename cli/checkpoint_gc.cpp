@@ -6,6 +6,7 @@
 #include "checkpoint/format/owner.hpp"
 #include "cli/checkpoint_place.hpp"
 #include "cli/checkpoint_text.hpp"
+#include "cli/text_layout.hpp"
 #include "cli/verbs.hpp"
 #include "operator/kube/quantity.hpp"
 
@@ -26,8 +27,8 @@ struct GcOptions {
 
 checkpoint::RetentionPolicy policy_of(const GcOptions& options, const Place& place) {
   checkpoint::RetentionPolicy policy;
-  if (place.spec) {
-    const api::RetentionSpec& keep = place.spec->retention;
+  if (place.job) {
+    const api::RetentionSpec& keep = place.job->spec.retention;
     const auto bytes = kube::Quantity::parse(keep.bytes_max);
     policy.keep_last = keep.keep_last;
     policy.keep_every_steps = keep.keep_every_steps;
@@ -37,6 +38,19 @@ checkpoint::RetentionPolicy policy_of(const GcOptions& options, const Place& pla
   policy.keep_every_steps = options.keep_every_steps.value_or(policy.keep_every_steps);
   policy.bytes_max = options.bytes_max.value_or(policy.bytes_max);
   return policy;
+}
+
+// A job may name a prefix that it was refused, or a path that is another job's on this machine.
+Result<void> check_its_own(const Program& program, const Place& place,
+                           const checkpoint::Owner& owner, const checkpoint::Store& store) {
+  if (!place.job || place.job->uid == owner.job_uid) return {};
+  return fail(Errc::kForbidden,
+              "{} belongs to {} (UID {}) and not to TrainingJob {} (UID {}): nothing was removed. "
+              "Give that job another checkpoint.uri; to collect what is there all the same, name "
+              "the place: '{} checkpoint gc {}'",
+              store.describe(), checkpoint::owner_in_words(owner, place.job->name),
+              one_line(owner.job_uid), place.job->name, place.job->uid, program.called,
+              place.address);
 }
 
 Result<int> collect(Program& program, const GcOptions& options) {
@@ -49,6 +63,7 @@ Result<int> collect(Program& program, const GcOptions& options) {
                 store->describe());
   if (!text) return std::unexpected<Error>(text.error());
   TRY(const checkpoint::Owner owner, checkpoint::read_owner(*text));
+  TRY(check_its_own(program, place, owner, *store));
   checkpoint::Collector collector(*store, owner.job_uid);
   checkpoint::CollectOptions wanted{.policy = policy_of(options, place),
                                     .saves = {.alone = options.job_has_ended},
@@ -81,7 +96,10 @@ void add_checkpoint_gc(CLI::App& group, Program& program, Action& action) {
                  "no pod of the job runs: unfinished saves go too");
   verb->footer(
       "The newest checkpoint, pinned ones and what they stand on always stay, and so does\n"
-      "everything that is not ours. Without --job-has-ended saves without a commit stay, because\n"
+      "everything that is not ours. A job removes nothing from a place that belongs to another "
+      "job;\n"
+      "an address names the place itself, whosever it is. Without --job-has-ended saves without a "
+      "commit stay, because\n"
       "a trainer may still be writing them. For a job, its spec.checkpoint.retention says what\n"
       "stays, except where a flag says otherwise.\n" +
       place_help() + access_help() +

@@ -23,7 +23,9 @@ Task<Result<int>> find_address(Access access, std::string name, Place& place) {
   if (job.spec.checkpoint.uri.empty())
     co_return fail(Errc::kNotFound,
                    "TrainingJob {} keeps no checkpoints: spec.checkpoint.uri is not set", name);
-  place.spec = job.spec.checkpoint;
+  place.job = {.name = to_string(kube::ObjectKey{.ns = job.metadata.ns, .name = job.metadata.name}),
+               .uid = job.metadata.uid,
+               .spec = job.spec.checkpoint};
   place.address = job.spec.checkpoint.uri;
   if (!is_here(place.address))
     co_return fail(Errc::kNotFound,

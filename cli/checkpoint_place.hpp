@@ -32,9 +32,15 @@ void add_place_options(CLI::App& verb, PlaceOptions& options);
 // One paragraph of help, the same for every verb that has these options.
 std::string place_help();
 
+// The TrainingJob that was named.
+struct PlaceOfJob {
+  std::string name = {};  // NAMESPACE/NAME
+  std::string uid = {};
+  api::CheckpointSpec spec = {};
+};
 struct Place {
   std::string address = {};
-  std::optional<api::CheckpointSpec> spec = {};  // of the job that was named; else nothing
+  std::optional<PlaceOfJob> job = {};  // nothing: the address itself was given
 };
 Result<Place> find_place(Program& program, const PlaceOptions& options);
 
