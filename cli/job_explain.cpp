@@ -66,6 +66,8 @@ class Explainer {
         cancelled();
         break;
     }
+    add_failed_saves();
+    if (no_step_was_understood(seen_.job)) told_.next.push_back(std::string(kNoStepUnderstood));
     return std::move(told_);
   }
 
@@ -114,6 +116,7 @@ class Explainer {
     evidence(status_.pending->message);
     told_.next.push_back(command("checkpoint verify " + told_.job));
     told_.next.push_back("to start over: pause it, set another spec.checkpoint.uri, resume it");
+    add_failed_saves();
     return std::move(told_);
   }
 
@@ -167,7 +170,6 @@ class Explainer {
       evidence(suspended->message);
       told_.next.push_back(command("resume " + told_.job) + " withdraws the pause");
     }
-    add_failed_saves();
     if (const api::AttemptStatus* before = last_failure(status_))
       evidence(fmt::format("attempt {} ended with {}: {}", before->number,
                            cause_text(*before->cause), before->cause->message));
@@ -175,12 +177,15 @@ class Explainer {
 
   void add_failed_saves() {
     if (!status_.checkpoint || !saves_fail(*status_.checkpoint)) return;
-    if (!told_.trouble) told_.summary = "it runs, but its checkpoints cannot be written";
-    told_.trouble = true;
+    const bool runs = phase_ == Phase::kRunning;
+    if (runs && !told_.trouble) told_.summary = "it runs, but its checkpoints cannot be written";
+    told_.trouble = told_.trouble || !is_finished(phase_);
     evidence(failed_saves_text(*status_.checkpoint));
-    told_.next.push_back("see that the trainer can write to " +
-                         one_line(seen_.job.spec.checkpoint.uri) +
-                         " (permissions, space, credentials); until then a pause is refused");
+    const std::string& uri = seen_.job.spec.checkpoint.uri;
+    told_.next.push_back("see that the trainer can write " +
+                         (uri.empty() ? "its checkpoints" : "to " + one_line(uri)) +
+                         " (permissions, space, credentials)" +
+                         (runs && !uri.empty() ? "; until then a pause is refused" : ""));
   }
 
   void restarts() {
@@ -256,6 +261,11 @@ std::string cause_text(const api::Cause& cause) {
   if (cause.rank) text += fmt::format(" on rank {}", *cause.rank);
   if (!cause.pod.empty()) text += fmt::format(" (pod {})", one_line(cause.pod));
   return text;
+}
+
+bool no_step_was_understood(const TrainingJob& job) {
+  const auto& progress = job.status.progress;
+  return progress && !progress->step && progress->source == api::StepSource::kUnknown;
 }
 
 Explanation explain(const JobSeen& seen) {

@@ -6,6 +6,7 @@
 
 #include <optional>
 #include <string>
+#include <string_view>
 #include <vector>
 
 #include "base/fields.hpp"
@@ -43,6 +44,9 @@ Explanation explain(const JobSeen& seen);
 // Several lines, for people.
 std::string explanation_text(const Explanation& explanation);
 
+inline constexpr std::string_view kNoStepUnderstood =
+    "no step was understood in the log so far; call job.step() in the script";
+bool no_step_was_understood(const TrainingJob& job);
 // "no step for 6m": of a workload that is silent.
 std::string silence_text(const api::ProgressStatus& progress, WallTime now);
 // "UserException on rank 1 (pod llama-1-1)"

@@ -48,9 +48,10 @@ std::string verified_text(const JobSeen& seen) {
 
 std::string checkpoint_text(const JobSeen& seen) {
   const auto& status = seen.job.status.checkpoint;
-  if (seen.job.spec.checkpoint.uri.empty()) return "none: spec.checkpoint.uri is not set";
+  const std::string& uri = seen.job.spec.checkpoint.uri;
   if (!status || !status->last_committed)
-    return "none committed yet, to " + one_line(seen.job.spec.checkpoint.uri) +
+    return (uri.empty() ? "none: spec.checkpoint.uri is not set"
+                        : "none committed yet, to " + one_line(uri)) +
            (status && status->failed_saves > 0 ? "; " + failed_saves_text(*status) : "");
   const api::CommittedCheckpoint& last = *status->last_committed;
   std::string text = fmt::format("step {}", last.step);
@@ -93,8 +94,10 @@ void add_trouble(Columns& rows, const JobSeen& seen, Told& told) {
     for (const std::string& line : why.evidence)
       if (std::string fresh = told.once(line); !fresh.empty()) rows.add({"", std::move(fresh)});
   }
-  for (const std::string& line : why.next)
+  for (const std::string& line : why.next) {
+    if (line == kNoStepUnderstood) continue;  // the progress says so
     if (std::string fresh = told.once(line); !fresh.empty()) rows.add({"Next:", std::move(fresh)});
+  }
 }
 
 void add_measured(Columns& rows, const JobSeen& seen, Told& told) {
@@ -140,8 +143,7 @@ std::string headline(const JobSeen& seen) {
 std::string progress_text(const JobSeen& seen) {
   if (!seen.job.status.progress) return "";
   const api::ProgressStatus& progress = *seen.job.status.progress;
-  if (!progress.step && progress.source == api::StepSource::kUnknown)
-    return "unknown: no step was understood in the log so far; call job.step() in the script";
+  if (no_step_was_understood(seen.job)) return "unknown: " + std::string(kNoStepUnderstood);
   if (!progress.step) return "";
   const api::Phase phase = phase_of(seen.job).phase;
   const bool runs = phase == api::Phase::kRunning || phase == api::Phase::kPausing;

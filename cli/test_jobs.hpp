@@ -60,4 +60,32 @@ inline kube::Pod test_pod(unsigned attempt, unsigned rank, const std::string& st
 inline const std::string kRunningPod =
     R"({"phase": "Running", "conditions": [{"type": "Ready", "status": "True"}]})";
 
+// In its second attempt, with all that a status may tell.
+inline TrainingJob running_job() {
+  return test_job(
+      R"({"observedGeneration": 2, "attempt": 2, "conditions": [)" +
+          test_condition("Admitted", "True", "Bound") + "," +
+          test_condition("Running", "True", "AllRanksStarted") +
+          R"(], "workers": {"desired": 2, "created": 2, "bound": 2, "running": 2, "ready": 1},
+      "progress": {"step": 1200, "totalSteps": 5000, "percent": 24, "stepSeconds": 0.52,
+        "etaSeconds": 1980, "metrics": [{"name": "loss", "value": "2.31"},
+                                        {"name": "lr", "value": "1e-4"}]},
+      "checkpoint": {"lastCommitted": {"step": 1100, "committedAt": "2023-11-14T22:10:20Z"},
+                     "stallSeconds": 0.25, "predictedPauseSeconds": 4.5,
+                     "verifiedAt": "2023-11-14T22:10:20Z"},
+      "budgets": {"failures": 1, "disruptions": 0, "pauses": 2},
+      "attempts": [{"number": 1, "outcome": "Failed", "startedAt": "2023-11-14T21:13:20Z",
+        "endedAt": "2023-11-14T21:23:20Z", "firstStep": 1, "lastStep": 300, "lostSteps": 100,
+        "heldGpuSeconds": 9600, "cause": {"class": "Hang", "rank": 1}},
+        {"number": 2, "startedAt": "2023-11-14T21:23:30Z", "resumedFromStep": 200}],
+      "gpuSeconds": {"held": 10000, "goodput": 0.75, "phases": [
+        {"name": "productive", "seconds": 7500}, {"name": "lost_work", "seconds": 2000},
+        {"name": "init", "seconds": 500}, {"name": "idle", "seconds": 0}]}})",
+      R"({"checkpoint": {"uri": "gs://bucket/llama"}})");
+}
+
+inline JobSeen seen(TrainingJob job, std::vector<kube::Pod> pods = {}) {
+  return {.job = std::move(job), .pods = std::move(pods), .now = kTestNow};
+}
+
 }  // namespace amdahl::cli
