@@ -3,6 +3,7 @@
 #include <algorithm>
 #include <nlohmann/json.hpp>
 
+#include "operator/api/report_frames.hpp"
 #include "runtime/launch/cut.hpp"
 #include "runtime/launch/json_input.hpp"
 #include "runtime/launch/text_scan.hpp"
@@ -72,10 +73,9 @@ std::string frame_text(std::string_view line) {
   return std::string(cut_utf8(text, api::kReportErrorWhereMax));
 }
 
-// Installed packages and Python's own files: where an exception is raised, rarely where it is made.
+// Of a frame as frame_text() writes it.
 bool is_library(std::string_view frame) {
-  return frame.starts_with('<') || frame.contains("/site-packages/") ||
-         frame.contains("/dist-packages/") || frame.contains("/lib/python3");
+  return api::is_library_file(frame.substr(0, frame.rfind(':')));
 }
 
 // The innermost frame of the script; a library's only as long as there is no other.

@@ -5,6 +5,8 @@
 #include <charconv>
 #include <utility>
 
+#include "operator/api/report_frames.hpp"
+
 namespace amdahl::training {
 namespace {
 
@@ -40,13 +42,6 @@ std::size_t indent_of(std::string_view line) {
   return std::min(line.find_first_not_of(" \t"), line.size());
 }
 
-// Installed packages and Python's own files: where an exception is raised, rarely where it is made.
-bool is_library(std::string_view file) {
-  return file.starts_with('<') || file.find("/site-packages/") != std::string_view::npos ||
-         file.find("/dist-packages/") != std::string_view::npos ||
-         file.find("/lib/python3") != std::string_view::npos;
-}
-
 struct Frame {
   std::string text = {};  // "train.py:12 in main"
   bool library = false;
@@ -67,7 +62,7 @@ std::optional<Frame> frame_of(std::string_view line) {
   const std::size_t middle = line.find(kLine);
   if (middle == std::string_view::npos) return std::nullopt;
   std::string_view file = line.substr(0, middle);
-  const bool library = is_library(file);
+  const bool library = api::is_library_file(file);
   file = file.substr(file.rfind('/') + 1);
   std::string_view rest = line.substr(middle + kLine.size());
   std::int64_t number = 0;
