@@ -43,6 +43,7 @@ TrainingJobStatus without_reports(TrainingJobStatus next, const TrainingJobStatu
     const auto old =
         std::ranges::find(before.attempts, attempt.number, &api::AttemptStatus::number);
     const bool known = old != before.attempts.end();
+    attempt.worked_at = known ? old->worked_at : std::nullopt;
     attempt.first_step = known ? old->first_step : std::nullopt;
     attempt.last_step = known ? old->last_step : std::nullopt;
   }
@@ -140,13 +141,12 @@ Task<Result<void>> TrainingReconciler::make_gang(Pass pass, Plan& plan) {
     CO_TRY(co_await pass.writer.create_child(kube::kServices, *plan.create_service, owner));
   if (plan.create_group)
     CO_TRY(co_await pass.writer.create_child(kube::kPodGroups, *plan.create_group, owner));
-  if (plan.update_group) {
-    (*plan.update_group)["metadata"]["namespace"] = pass.key.ns;
-    CO_TRY(co_await pass.writer.apply_object({.resource = kube::kPodGroups,
-                                              .object = *plan.update_group,
-                                              .uid = pass.seen.group->metadata.uid,
-                                              .force = true}));
-  }
+  if (!plan.update_group) co_return Result<void>{};
+  // Not an apply, which leaves what was created and is no longer wanted.
+  const kube::PodGroup& group = *pass.seen.group;
+  Json change{{"spec", controller::merge_diff(encode(group.spec), (*plan.update_group)["spec"])}};
+  CO_TRY(co_await pass.writer.patch(kube::kPodGroups, group.metadata.key(),
+                                    std::string(group.metadata.version), std::move(change)));
   co_return Result<void>{};
 }
 

@@ -8,6 +8,14 @@ from datetime import datetime
 from local_cli import ROOT, Home
 
 SLEEP = "exec sleep 600"
+# It hears of a pause, and never saves.
+PROMISES = """exec python3 -c '
+import time
+from amdahl import job
+for step in range(6000):
+    job.step(step + 1, 6000)
+    job.should_stop()
+    time.sleep(0.1)'"""
 
 
 def seconds(first: str, second: str) -> float:

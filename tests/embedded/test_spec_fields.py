@@ -10,7 +10,7 @@ from pathlib import Path
 
 sys.path.insert(0, str(Path(__file__).resolve().parent))
 
-from small_jobs import SLEEP, JobCase, seconds  # noqa: E402
+from small_jobs import PROMISES, SLEEP, JobCase, seconds  # noqa: E402
 
 # Every attempt ends otherwise, so that the failures are not one that repeats itself.
 FAIL = 'echo "attempt $AMDAHL_ATTEMPT broke" >&2; exit $((AMDAHL_ATTEMPT + 20))'
@@ -139,6 +139,11 @@ class SpecFields(JobCase):
         self.apply(job)
         self.until(lambda: self.group("waits")["spec"]["networkTopology"] ==
                    {"mode": "hard", "highestTierAllowed": 2}, "the group has the other tier")
+        job["spec"]["scheduling"] = {}
+        self.apply(job)
+        self.until(lambda: "networkTopology" not in self.group("waits")["spec"],
+                   "the group has none")
+        self.assertEqual(self.group("waits")["spec"]["queue"], "default")
         job = self.start("moved", SLEEP, scheduling=tier)
         self.until_phase("moved", "Running")
         self.assertEqual(self.group("moved")["spec"]["networkTopology"], tier["networkTopology"])
@@ -269,6 +274,22 @@ class SpecFields(JobCase):
         self.until(lambda: self.status("careful").get("pause", {}).get("outcome"), "it is refused")
         self.until_phase("careful", "Running")
         self.assertEqual(len(self.pods("careful")), 1)
+
+    # fields: spec.checkpoint.pause.deadline
+    def test_a_pause_waits_as_long_as_its_deadline_says(self):
+        jobs = {}
+        for name, deadline in (("patient", "1h"), ("hurried", "2s")):
+            jobs[name] = self.start(name, PROMISES, checkpoint={
+                "uri": f"file://{self.home.path}/{name}",
+                "pause": {"policy": "BestEffort", "deadline": deadline}})
+        for name in jobs:
+            self.until(lambda name=name: self.status(name).get("progress", {}).get("step"),
+                       "a step")
+        for job in jobs.values():  # the patient one first
+            job["spec"]["suspend"] = True
+            self.apply(job)
+        self.assertIn("deadline", self.until_phase("hurried", "Paused")["pause"]["message"])
+        self.assertEqual(self.status("patient")["phase"], "Pausing")
 
 
 if __name__ == "__main__":
