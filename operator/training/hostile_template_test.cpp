@@ -104,6 +104,34 @@ TEST_CASE("A pod has no null members, whatever its template has", "[A1]") {
   CHECK(pod.dump().find("null") == std::string::npos);
 }
 
+Json numbered(std::size_t count, const Json& value) {
+  Json many = Json::object();
+  for (std::size_t i = 0; i < count; ++i) many[fmt::format("x/{}", i)] = value;
+  return many;
+}
+
+TEST_CASE("What is counted for every gang and every node has a largest number", "[A1]") {
+  Json pod_template = good_template();
+  Json& spec = pod_template["spec"];
+  const auto fault = [&] { return spec_fault(job_with(pod_template).spec, kOptions); };
+  Json& limits = spec["containers"][0]["resources"]["limits"];
+  limits = numbered(64, "1");
+  CHECK_FALSE(fault());
+  limits = numbered(100'000, "1");
+  CHECK(fault() ==
+        "spec.template.spec.containers[0].resources.limits: has 100000 entries, and at "
+        "most 64 are allowed");
+  limits = Json::object();
+  spec["tolerations"] = std::vector<Json>(65, Json{{"key", "a"}});
+  CHECK(fault().value_or("").starts_with("spec.template.spec.tolerations: has 65 entries"));
+  spec["tolerations"] = Json::array();
+  const Json values(std::vector<std::string>(513, "node"));
+  spec["affinity"]["nodeAffinity"]["requiredDuringSchedulingIgnoredDuringExecution"] = {
+      {"nodeSelectorTerms",
+       {{{"matchExpressions", {{{"key", "a"}, {"operator", "In"}, {"values", values}}}}}}}};
+  CHECK(fault().value_or("").ends_with(".values: has 513 entries, and at most 512 are allowed"));
+}
+
 TEST_CASE("GPUs are counted up to a bound", "[A1]") {
   Json pod_template = good_template();
   pod_template["spec"]["containers"][0]["resources"]["limits"] = {

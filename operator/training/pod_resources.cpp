@@ -5,6 +5,7 @@
 
 #include "base/json_member.hpp"
 #include "operator/api/names.hpp"
+#include "operator/training/diagnose/pending_room.hpp"
 
 namespace amdahl::training {
 namespace {
@@ -76,10 +77,7 @@ Amounts pod_requests(const Json& pod_template, std::int32_t pods) {
     for (const Json& container : before)
       for (const auto& [name, amount] : requests_of(container))
         one[name] = std::max(one[name], amount);
-  Amounts all;
-  for (const auto& [name, amount] : one)
-    for (std::int32_t i = 0; i < pods; ++i) all[name] += amount;
-  return all;
+  return multiply(one, pods);
 }
 
 }  // namespace amdahl::training

@@ -88,6 +88,28 @@ constexpr auto kSecurityRows = std::to_array<Row>({
     {".runAsUser|runAsGroup", Shape::kInteger},
 });
 
+// The largest number of entries. Some are compared with every node of the cluster, and all are
+// counted for every gang.
+struct CountRow {
+  std::string_view path = {};
+  std::size_t most = 0;
+};
+constexpr auto kCountRows = std::to_array<CountRow>({
+    {"spec.containers|initContainers|ephemeralContainers", 64},
+    {".resources.limits|requests", 64},
+    {".env|envFrom|volumeMounts", 4096},
+    {"spec.volumes", 1024},
+    {"spec.tolerations|nodeSelector", 64},
+    {"spec.affinity.nodeAffinity.requiredDuringSchedulingIgnoredDuringExecution.nodeSelectorTerms",
+     16},
+    {"spec.affinity.nodeAffinity.requiredDuringSchedulingIgnoredDuringExecution.nodeSelectorTerms[]"
+     ".matchExpressions|matchFields",
+     16},
+    {"spec.affinity.nodeAffinity.requiredDuringSchedulingIgnoredDuringExecution.nodeSelectorTerms[]"
+     ".matchExpressions|matchFields[].values",
+     512},
+});
+
 bool fits(const Json& value, Shape shape) {
   switch (shape) {
     case Shape::kText:
@@ -141,6 +163,17 @@ Fault values_fault(const Json& pod_template, const std::string& path, Shape shap
   return fault;
 }
 
+Fault count_fault(const Json& pod_template, const std::string& path, std::size_t most) {
+  Fault fault;
+  each_at(pod_template, path, [&](const Json& value, const std::string& place) {
+    if (value.is_structured() && value.size() > most)
+      fault = fmt::format("spec.template.{}: has {} entries, and at most {} are allowed", place,
+                          value.size(), most);
+    return !fault;
+  });
+  return fault;
+}
+
 // An empty Helm value. The API server would only say that it is missing.
 Fault null_fault(const Json& pod_template) {
   Fault fault;
@@ -162,6 +195,11 @@ std::optional<std::string> shape_fault(const Json& pod_template) {
   for (const Row& row : kRows) {
     const std::string scope = row.path.starts_with('.') ? container : "";
     if (auto fault = fault_at(pod_template, scope + std::string(row.path), row.shape)) return fault;
+  }
+  for (const CountRow& row : kCountRows) {
+    const std::string scope = row.path.starts_with('.') ? container : "";
+    if (auto fault = count_fault(pod_template, scope + std::string(row.path), row.most))
+      return fault;
   }
   for (const std::string& scope : {std::string("spec"), container})
     for (const Row& row : kSecurityRows)

@@ -1,6 +1,6 @@
 // How many pods of a gang fit where, and what stops the others.
 //
-// Pure; internal to this folder.
+// Pure.
 #pragma once
 
 #include <cstdint>
