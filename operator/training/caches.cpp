@@ -56,14 +56,20 @@ std::optional<std::string> key_of_node(const kube::Event& event) {
 
 }  // namespace
 
+std::string event_key(const kube::ObjectKey& pod, std::string_view uid) {
+  return fmt::format("{}/{}/{}", pod.ns, pod.name, uid);
+}
+
 // Anybody who may write events in a namespace can write them about its pods, and only about those.
 std::optional<std::string> Caches::key_of_pod(const kube::Event& event) const {
   if (event.regarding.kind != "Pod" || !is_evidence(event.reason)) return std::nullopt;
   if (event.regarding.uid.empty()) return std::nullopt;
-  if (!pods.synced()) return event.regarding.uid;  // may be ours
+  const std::string key =
+      event_key({.ns = event.metadata.ns, .name = event.regarding.name}, event.regarding.uid);
+  if (!pods.synced()) return key;  // may be ours
   const auto pod = pods.find({.ns = event.metadata.ns, .name = event.regarding.name});
   if (!pod || pod->metadata.uid != event.regarding.uid) return std::nullopt;
-  return event.regarding.uid;
+  return key;
 }
 
 Caches::Caches()

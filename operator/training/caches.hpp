@@ -54,6 +54,9 @@ class GroupNews {
   std::map<kube::ObjectKey, std::string> last_;
 };
 
+// The pod that an event is about. With its namespace: the UID is what anybody can write.
+std::string event_key(const kube::ObjectKey& pod, std::string_view uid);
+
 struct Caches {
   Caches();
   controller::Store<TrainingJob> jobs = {};
@@ -65,7 +68,7 @@ struct Caches {
   OptionalSource groups_source{groups};
   OptionalSource queues_source{queues};
   OptionalSource nodes_source{nodes};  // who watches one namespace may not see them
-  EventNotes pod_events;               // of our pods, by UID
+  EventNotes pod_events;               // of our pods, by event_key()
   EventNotes node_events;              // by name
 
  private:

@@ -32,6 +32,21 @@ TEST_CASE("An event of another namespace says nothing about a pod", "[B3]") {
   live.run(strangers_speak(live));
 }
 
+TEST_CASE("An event of another namespace is kept apart while the pods are not known", "[A2][B3]") {
+  Caches caches;  // of an operator that has just started
+  const std::string_view event =
+      R"({"metadata":{"name":"lie","namespace":"elsewhere","resourceVersion":"1"},)"
+      R"("type":"Warning","reason":"FailedMount","note":"a lie","regarding":{"kind":"Pod",)"
+      R"("namespace":"research","name":"llama-1-0","uid":"u"}})";
+  const std::string padded = std::string(event) + std::string(kJsonPadding, ' ');
+  REQUIRE(caches.pod_events.decode({.bytes = std::string_view(padded).substr(0, event.size())}));
+  caches.pod_events.apply(kube::EventKind::kAdded);
+  CHECK(caches.pod_events.size() == 1);
+  const kube::ObjectKey pod{.ns = "research", .name = "llama-1-0"};
+  CHECK(caches.pod_events.of(event_key(pod, "u")) == nullptr);
+  CHECK(caches.pod_events.of(event_key({.ns = "elsewhere", .name = "llama-1-0"}, "u")) != nullptr);
+}
+
 Task<void> lie_about_a_node(Live& live, std::string ns, std::string reason) {
   live.submit(1);
   co_await live.clock.sleep_for(3s);

@@ -23,8 +23,9 @@ bool waits_for_nodes(const Observed& seen) {
 }
 
 // What others say of the pod.
-void add_evidence(const Caches& caches, PodSeen& pod) {
-  pod.events = caches.pod_events.of(pod.uid);
+void add_evidence(const Caches& caches, const std::string& ns, PodSeen& pod) {
+  const kube::ObjectKey key{.ns = ns, .name = pod.name};
+  pod.events = caches.pod_events.of(event_key(key, pod.uid));
   if (pod.node.empty()) return;
   pod.node_object = caches.nodes.find({.name = pod.node});
   // Pods run somewhere: a cache without any node knows nothing.
@@ -49,7 +50,7 @@ Observed TrainingReconciler::observe(const kube::ObjectKey& key, std::int64_t ep
   if (leading_since_) seen.leading_since = now.at(*leading_since_);
   for (const GangPodPtr& pod : caches_.pods.by_index("job", kube::to_string(key))) {
     seen.pods.push_back(pod_seen(pod));
-    add_evidence(caches_, seen.pods.back());
+    add_evidence(caches_, key.ns, seen.pods.back());
   }
   if (!seen.job) return seen;
   seen.group = caches_.groups.find({.ns = key.ns, .name = api::pod_group_name(key.name)});
