@@ -18,7 +18,7 @@ PhaseMetrics::PhaseMetrics(MetricsRegistry& registry)
                                                {"phase"},
                                                {1, 5, 15, 60, 300, 900, 3600, 14'400, 86'400})),
       resumes_(registry.histogram({"amdahl_resume_latency_seconds",
-                                   "Time from the end of a pause until all ranks run.",
+                                   "Time from the wish to resume a paused job until all ranks run.",
                                    {}},
                                   {1, 5, 10, 30, 60, 120, 300, 600, 1800})) {}
 
@@ -32,12 +32,18 @@ void PhaseMetrics::note(const TrainingJob& job, Monotonic now) {
     return;
   }
   if (phase != seen.phase) leave(seen, phase, now);
+  // Pods are made before the status says that the pause is over.
+  if (phase != Phase::kPaused) return;
+  if (job.spec.suspend)
+    seen.resumed.reset();
+  else if (!seen.resumed)
+    seen.resumed = now;
 }
 
 void PhaseMetrics::leave(Seen& seen, Phase next, Monotonic now) {
   if (seen.since && seen.phase != Phase::kUnknown)
     phases_.at(seen.phase).observe(now - *seen.since);
-  if (seen.phase == Phase::kPaused) seen.resumed = now;
+  if (seen.phase == Phase::kPaused && !seen.resumed) seen.resumed = now;
   if (next == Phase::kRunning && seen.resumed) resumes_.observe(now - *seen.resumed);
   if (next == Phase::kRunning || next == Phase::kPausing || is_terminal(next)) seen.resumed.reset();
   seen.phase = next;

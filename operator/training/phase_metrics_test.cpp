@@ -9,6 +9,11 @@ namespace {
 struct Watched {
   void becomes(api::Phase phase, int seconds) {
     job.status.phase = phase;
+    job.spec.suspend = phase == api::Phase::kPaused || phase == api::Phase::kPausing;
+    metrics.note(job, Monotonic{} + std::chrono::seconds{seconds});
+  }
+  void is_to_go_on(int seconds) {
+    job.spec.suspend = false;
     metrics.note(job, Monotonic{} + std::chrono::seconds{seconds});
   }
   bool shows(std::string_view line) { return registry.render().find(line) != std::string::npos; }
@@ -46,6 +51,15 @@ TEST_CASE("PhaseMetrics measures a resume until all ranks run", "[B9]") {
   watched.becomes(api::Phase::kRestarting, 200);  // a failure is no resume
   watched.becomes(api::Phase::kRunning, 300);
   CHECK(watched.shows("amdahl_resume_latency_seconds_count 1"));
+}
+
+TEST_CASE("PhaseMetrics counts a resume from the wish, before the status tells of it", "[B9]") {
+  Watched watched;
+  watched.becomes(api::Phase::kUnknown, 0);
+  watched.becomes(api::Phase::kPaused, 1);
+  watched.is_to_go_on(100);
+  watched.becomes(api::Phase::kRunning, 105);
+  CHECK(watched.shows("amdahl_resume_latency_seconds_sum 5"));
 }
 
 TEST_CASE("PhaseMetrics forgets a resume that was taken back", "[B9]") {
