@@ -59,10 +59,7 @@ bool show_refusal(Plan& plan, const Situation& s) {
   if (!s.seen.refusal) return false;
   const CreateRefusal& refusal = *s.seen.refusal;
   const bool taken = refusal.kind == CreateRefusalKind::kNameTaken;
-  Shown shown{.pending = waits_for(taken                                       ? "NameTaken"
-                                   : refusal.kind == CreateRefusalKind::kQuota ? "QuotaExceeded"
-                                                                               : "PodsRefused",
-                                   refusal.words)};
+  Shown shown{.pending = taken ? waits_for("NameTaken", refusal.words) : explain_refusal(s)};
   shown.admitted_reason = taken ? api::reason::kNameTaken : api::reason::kPodsRefused;
   show(plan, s, shown);
   plan.look_again_in(retry_after(s));

@@ -58,4 +58,12 @@ api::PendingStatus explain_waiting(const Situation& s) {
   return explain_pending(evidence);
 }
 
+api::PendingStatus explain_refusal(const Situation& s) {
+  const CreateRefusal& refusal = *s.seen.refusal;
+  return explain_pending({.ranks = s.view.desired,
+                          .per_pod = pod_requests(s.spec.pod_template, 1),
+                          .refusal = Refusal{.message = refusal.words,
+                                             .quota = refusal.kind == CreateRefusalKind::kQuota}});
+}
+
 }  // namespace amdahl::training

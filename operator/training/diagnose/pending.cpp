@@ -44,7 +44,9 @@ Explained pods_refused(const PendingEvidence& seen) {
                     "namespace's quota, raise it, or ask for less.",
                     words, asked));
   return say(pending::kPodsRefused,
-             fmt::format("the API server refused a pod: {}. Correct spec.template.", words));
+             fmt::format("the API server refused a pod: {}. Change spec.template, or "
+                         "the policy or right that it names.",
+                         words));
 }
 
 Explained queue_unusable(const PendingEvidence& seen) {
