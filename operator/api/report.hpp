@@ -41,6 +41,7 @@ inline constexpr std::uint32_t kReportErrorTypeMax = 128;
 inline constexpr std::uint32_t kReportErrorWhereMax = 256;
 inline constexpr std::uint32_t kReportErrorMessageMax = 2048;
 inline constexpr std::uint32_t kReportSaveErrorMax = 512;
+inline constexpr std::uint32_t kReportEndedRanksMax = 128;  // the processes of a node
 inline constexpr std::int64_t kReportEverySecondsDefault = 5;
 inline constexpr std::int64_t kReportEverySecondsMax = 300;
 inline constexpr std::int64_t kReportIntervalSecondsMax = 30LL * 24 * 3600;  // what a spec may say
@@ -201,6 +202,8 @@ struct Report {
   StepSource step_source = StepSource::kUnknown;
   std::optional<double> quiet_seconds = {};
   std::optional<std::int64_t> memory_peak_bytes = {};
+  std::vector<std::int64_t> ended_ranks = {};  // global
+  std::optional<double> ended_age_seconds = {};
   std::vector<ReportMetric> metrics = {};
   std::optional<ReportCheckpoint> checkpoint = {};
   std::optional<ReportFailedSaves> failed_saves = {};
@@ -247,6 +250,16 @@ constexpr void fields(V& v, Report& report) {
   v.optional(
       "memoryPeakBytes", report.memory_peak_bytes,
       {.doc = "The most memory that the container has used.", .min = 0, .max = kReportIntegerMax});
+  v.optional("endedRanks", report.ended_ranks,
+             {.doc = "Global ranks of this node whose processes have ended while the trainer's "
+                     "command still runs, as torchrun does until all nodes are done.",
+              .min = 0,
+              .max = kReportRankMax,
+              .items_max = kReportEndedRanksMax});
+  v.optional("endedAgeSeconds", report.ended_age_seconds,
+             {.doc = "How long ago the first of them was seen to have ended.",
+              .min = 0,
+              .max = kReportSecondsMax});
   v.optional("metrics", report.metrics,
              {.doc = "What the trainer says of itself.",
               .items_max = kReportMetricsMax,

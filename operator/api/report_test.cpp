@@ -29,6 +29,8 @@ Report full_report() {
           .total_steps = 100,
           .step_seconds = 0.25,
           .memory_peak_bytes = std::int64_t{3} << 30,
+          .ended_ranks = {24, 25},
+          .ended_age_seconds = 2.5,
           .metrics = {{.name = "loss", .value = "nan"}},
           .checkpoint = ReportCheckpoint{.step = 8, .path = "/c/8", .committed_at = time},
           .pause = {.state = ReportPauseState::kSaving, .way = ReportPauseWay::kHelper},
@@ -73,6 +75,18 @@ TEST_CASE("Report over a bound is refused by validate") {
   }
   SECTION("more memory than any machine has") {
     report.memory_peak_bytes = kReportIntegerMax + 1;
+  }
+  SECTION("more ended ranks than a node has processes") {
+    report.ended_ranks.assign(kReportEndedRanksMax + 1, 0);
+  }
+  SECTION("a rank that no job has") {
+    report.ended_ranks = {kReportRankMax + 1};
+  }
+  SECTION("a rank below zero") {
+    report.ended_ranks = {-1};
+  }
+  SECTION("ranks that will have ended") {
+    report.ended_age_seconds = -1;
   }
   SECTION("an exit code that is none") {
     report.exit->code = 256;

@@ -3,11 +3,14 @@
 #include <fmt/format.h>
 
 #include <algorithm>
+#include <cmath>
 #include <map>
+#include <set>
 
 #include "base/duration.hpp"
 #include "operator/training/breakage.hpp"
 #include "operator/training/diagnose/across_ranks.hpp"
+#include "operator/training/pod_template.hpp"
 
 namespace amdahl::training {
 namespace {
@@ -23,6 +26,8 @@ constexpr double kNoSteps = 10;
 // where steps are longer than that.
 constexpr seconds kUneven{50};
 constexpr double kUnevenSteps = 2;
+// A save of all ranks may take long.
+constexpr seconds kAllSave{300};
 constexpr double kUsualMax = 1e6;  // seconds: whatever a rank calls a step
 
 bool runs(const Situation& s) {
@@ -58,6 +63,45 @@ std::optional<Concern> ranks_left(const Situation& s) {
 
 using Ranks = std::vector<std::int32_t>;
 
+// "rank 1 is", "ranks 0, 2-3 are".
+std::string those(const Ranks& ranks, std::string_view one, std::string_view many) {
+  const bool single = ranks.size() == 1;
+  return fmt::format("{} {} {}", single ? "rank" : "ranks", rank_list(ranks), single ? one : many);
+}
+
+// How long ago the first rank of this report ended, as its launcher counted it.
+WallTime ended_since(const RankReport& one) {
+  return one.received - std::chrono::round<WallTime::duration>(std::chrono::duration<double>(
+                            one.report.ended_age_seconds.value_or(0)));
+}
+
+// Processes of some ranks have ended and those of others go on, while all pods run: torchrun keeps
+// its node until the other nodes are done, too.
+std::optional<Concern> processes_left(const Situation& s) {
+  const std::int32_t world = s.view.desired * processes_per_node(s.spec);
+  std::optional<WallTime> first;
+  std::set<std::int32_t> ended;
+  for (const RankReport& one : s.seen.reports) {
+    for (const std::int64_t rank : one.report.ended_ranks)
+      if (rank >= 0 && rank < world) ended.insert(static_cast<std::int32_t>(rank));
+    if (!one.report.ended_ranks.empty())
+      first = std::min(first.value_or(ended_since(one)), ended_since(one));
+  }
+  if (ended.empty() || std::ssize(ended) == world) return std::nullopt;
+  if (s.now < *first + kExitsApart) return wait_for(*first + kExitsApart - s.now);
+  Ranks stay;
+  for (std::int32_t rank = 0; rank < world; ++rank)
+    if (!ended.contains(rank)) stay.push_back(rank);
+  return Concern{
+      .shown = api::PendingStatus{
+          .reason = std::string(concern::kRanksLeft),
+          .message = fmt::format(
+              "{}, and {}, perhaps waiting for what will not come. All ranks must make the same "
+              "number of steps: check uneven data shards and early returns.",
+              those({ended.begin(), ended.end()}, "has ended", "have ended"),
+              those(stay, "still runs", "still run"))}};
+}
+
 struct Reported {
   std::optional<WallTime> last_step = {};
   double usual = 0;  // seconds of a step
@@ -79,12 +123,6 @@ Reported reported_by(const std::vector<RankReport>& reports) {
     all.usual = std::max(all.usual, one.report.step_seconds.value_or(0));
   }
   return all;
-}
-
-// "rank 1 is", "ranks 0, 2-3 are".
-std::string those(const Ranks& ranks, std::string_view one, std::string_view many) {
-  const bool single = ranks.size() == 1;
-  return fmt::format("{} {} {}", single ? "rank" : "ranks", rank_list(ranks), single ? one : many);
 }
 
 // Which ranks hold the others up, as far as they differ.
@@ -111,6 +149,13 @@ std::string standing_words(const Reported& all) {
 std::string hang_words(const Situation& s, bool saves) {
   const auto& limit = s.spec.deadlines.step.fixed;
   if (!limit) return "spec.deadlines.step is empty, so it is never restarted for that.";
+  const bool hooks_alone = std::ranges::none_of(s.seen.reports, [](const RankReport& one) {
+    return one.report.step && one.report.step_source != api::StepSource::kHook;
+  });
+  if (hooks_alone)
+    return "Hooks count these steps and cannot tell a long evaluation from a hang, so the job is "
+           "not restarted for that. Call job.step() in the script to have spec.deadlines.step "
+           "apply.";
   const std::chrono::nanoseconds span = limit->span * (saves ? kSavePatience : 1);
   return fmt::format("Without a step for {} ({}spec.deadlines.step{}) it counts as hung.",
                      format_duration(span), saves ? fmt::format("{} x ", kSavePatience) : "",
@@ -121,6 +166,9 @@ std::string hang_words(const Situation& s, bool saves) {
 seconds patience(const Reported& all) {
   const double usual = std::min(all.usual, kUsualMax);
   double most = kNoSteps * usual;
+  // When only some save, the others may wait for them in vain.
+  if (all.saves() && all.in_phase.size() == 1)
+    return std::max(kAllSave, seconds(std::lround(most)));
   if (all.is_uneven())
     most = std::min(most, std::max(static_cast<double>(kUneven.count()), kUnevenSteps * usual));
   return std::max(kNoStep, seconds(static_cast<std::int64_t>(most)));
@@ -130,8 +178,6 @@ seconds patience(const Reported& all) {
 std::optional<Concern> no_step(const Situation& s) {
   const Reported all = reported_by(s.seen.reports);
   if (!all.last_step) return std::nullopt;
-  // A save of all ranks may take long. When only some save, the others may wait for them in vain.
-  if (all.saves() && all.in_phase.size() == 1) return std::nullopt;
   const WallTime due = *all.last_step + patience(all);
   if (s.now < due) return wait_for(due - s.now);
   std::string words = fmt::format("no step since {}", format_time(stamp(*all.last_step)));
@@ -146,6 +192,7 @@ std::optional<Concern> no_step(const Situation& s) {
 Concern concern_of(const Situation& s) {
   if (!runs(s)) return {};
   if (auto found = ranks_left(s)) return *std::move(found);
+  if (auto found = processes_left(s)) return *std::move(found);
   if (auto found = no_step(s)) return *std::move(found);
   return {};
 }

@@ -5,6 +5,7 @@
 #include <string_view>
 
 #include "operator/api/bounds.hpp"
+#include "operator/training/attempt_view.hpp"
 #include "operator/training/status_of.hpp"
 
 namespace amdahl::training {
@@ -17,7 +18,8 @@ bool is_news(const api::Report& before, const api::Report& now) {
   };
   return before.pause != now.pause || saved(before) != saved(now) ||
          before.step.has_value() != now.step.has_value() ||
-         before.failed_saves.has_value() != now.failed_saves.has_value();
+         before.failed_saves.has_value() != now.failed_saves.has_value() ||
+         before.ended_ranks != now.ended_ranks;
 }
 
 // A rank knows it better than a process that has just become the leader. A step of which no age is
@@ -32,6 +34,13 @@ kube::ObjectKey key_of(const api::Report& report) {
   const auto slash = report.job.find('/');
   if (slash == std::string::npos) return {.name = report.job};
   return {.ns = report.job.substr(0, slash), .name = report.job.substr(slash + 1)};
+}
+
+// The rank that counts the steps of the whole job: the first that has any (attempts.cpp).
+bool counts_for_all(const auto& ranks, const api::Report& report) {
+  const auto first = std::ranges::find_if(
+      ranks, [](const auto& entry) { return entry.second.report.step.has_value(); });
+  return first != ranks.end() && first->first == report.rank;
 }
 
 }  // namespace
@@ -66,13 +75,15 @@ Noted Reports::note(api::Report report, const std::string& pod_uid, Monotonic no
     ++dropped_;
     return Noted::kOld;
   }
-  const bool news = !same_pod || is_news(last.report, report);
+  const bool worked = same_pod && last.worked;
+  last.worked = worked || is_at_work(report.phase);
+  const bool news = !same_pod || is_news(last.report, report) || last.worked != worked;
   const bool stepped = !same_pod || last.report.step != report.step;
   last.received = now;
   if (stepped) last.step_changed = step_time(report, now);
   last.report = std::move(report);
-  const bool turn =
-      stepped && last.report.rank == 0 && (!job->woken || now >= *job->woken + kProgressEvery);
+  const bool turn = stepped && counts_for_all(job->ranks, last.report) &&
+                    (!job->woken || now >= *job->woken + kProgressEvery);
   if (!news && !turn) return Noted::kTaken;
   job->woken = now;
   if (wake_) wake_(key_of(last.report));

@@ -63,6 +63,7 @@ class Reports {
     api::Report report = {};
     Monotonic received{};
     Monotonic step_changed{};
+    bool worked = false;  // was seen at work, whatever it does now
   };
   using Ranks = std::map<std::int32_t, Heard>;
   struct Job {

@@ -77,6 +77,23 @@ TEST_CASE("Reports wake the controller for news, and for progress only now and t
   CHECK(bench.woken.size() == 3);
 }
 
+TEST_CASE("Progress of the first rank that counts steps wakes the controller", "[B4][D8]") {
+  Bench bench;
+  api::Report silent = a_report(1, 0);
+  silent.step.reset();
+  bench.reports.note(silent, "p0", bench.now);
+  const auto of_rank = [&](std::int64_t rank, std::int64_t sequence) {
+    api::Report report = a_report(sequence, 10 * sequence);
+    report.rank = rank;
+    bench.reports.note(report, fmt::format("p{}", rank), bench.now + sequence * 30s);
+    return bench.woken.size();
+  };
+  CHECK(of_rank(1, 1) == 2);  // it has a step
+  CHECK(of_rank(2, 1) == 3);
+  CHECK(of_rank(1, 2) == 4);
+  CHECK(of_rank(2, 3) == 4);  // another one speaks for all
+}
+
 TEST_CASE("A step is as old as its rank says, or else as the time since it was heard of", "[B10]") {
   Bench bench;
   api::Report report = a_report(1, 10);

@@ -22,6 +22,7 @@ std::string digest_of(std::int64_t step) {
 Result<void> report_word(World& world, const std::vector<Word>& words) {
   api::Report& report = world.report(static_cast<std::uint32_t>(number(words.at(1).key)));
   RankReport& entry = world.reports.at(report.pod_uid);
+  report.ended_ranks.clear();
   for (std::size_t i = 2; i < words.size(); ++i) {
     const std::string& value = words[i].value;
     if (words[i].key == "step") {
@@ -46,6 +47,8 @@ Result<void> report_word(World& world, const std::vector<Word>& words) {
       report.checkpoint = api::ReportCheckpoint{.step = number(value), .path = "p"};
     if (words[i].key == "stall")
       report.checkpoint->stall_seconds = static_cast<double>(number(value));
+    if (words[i].key == "ended") report.ended_ranks.push_back(number(value));
+    if (words[i].key == "endedAge") report.ended_age_seconds = static_cast<double>(number(value));
     if (words[i].key == "way") report.pause.way = *parse_enum<api::ReportPauseWay>(value);
     if (words[i].key == "failedSaves" || words[i].key == "saveError") {
       if (!report.failed_saves) report.failed_saves.emplace();
