@@ -133,6 +133,11 @@ std::string as_printed(const api::ReportError& error) {
                      in == std::string_view::npos ? "?" : rest.substr(in + 4), line);
 }
 
+// Phases in which no step is expected for long.
+bool takes_its_time(api::ReportPhase phase) {
+  return phase == api::ReportPhase::kEval || phase == api::ReportPhase::kCheckpointSave;
+}
+
 // What the rank said to the report endpoint and in its last words: neither is sure to have come.
 void add_reports(PodEvidence& evidence, const PodSeen& pod, const std::vector<RankReport>& all) {
   ReportEvidence& known = evidence.report;
@@ -145,7 +150,7 @@ void add_reports(PodEvidence& evidence, const PodSeen& pod, const std::vector<Ra
     if (one.report.pod_uid != pod.uid) continue;
     take(one.report);
     known.phase = enum_name(one.report.phase);
-    known.changed = one.step_changed;
+    if (one.report.step && !takes_its_time(one.report.phase)) known.changed = one.step_changed;
     if (one.report.error) known.error = as_printed(*one.report.error);
   }
 }

@@ -87,14 +87,16 @@ std::vector<Row> container_rows() {
                           {"resources", {{"limits", {{"memory", "2Gi"}}}}}}}}}}}}};
   return {
       {"Unknown", exited(1)},
-      {"StoppedOnRequest", {}, {{"edit", {{"suspend", true}}}, {"end", 143}}, 30s, "for a pause"},
+      {"StoppedOnRequest", {}, {{"edit", {{"suspend", true}}}, {"end", 143}}, 90s, "for a pause"},
       {"DidNotStopInTime", {}, {{"edit", {{"cancel", true}}}, {"end", 137}}, 30s, "grace period"},
       {"ContainerOutOfMemory", exited(137, "OOMKilled"), {{"spec", limit}}, 10s, "2Gi"},
       {"Killed", exited(137)},
       {"NativeCrash", exited(139)},
       {"CommandNotFound", exited(127)},
       {"Hang", {}, {{"report", 7}}, 16min, "rank 0, which reports steps, is at step 7"},
-      {"EarlyExit", {}, {{"first", exited(0, "Completed")}}, 31min, "rank 0 exited with 0"}};
+      {"EarlyExit", {}, {{"first", exited(0, "Completed")}}, 31min, "rank 0 exited with 0"},
+      // Whoever reports, and no step, may be at its last evaluation.
+      {"", {}, {{"first", exited(0, "Completed")}, {"report", nullptr}}, 25min, ""}};
 }
 
 std::vector<Row> text_rows() {
@@ -186,7 +188,7 @@ void happen(Live& live, const Row& row, WallTime started) {
     for (int rank : {0, 1}) {
       api::Report report{.job = "research/train", .job_uid = uid, .attempt = 1, .sequence = 1};
       report.rank = rank;
-      if (rank == 0) report.step = more["report"].get<std::int64_t>();
+      if (rank == 0 && more["report"].is_number()) report.step = more["report"].get<std::int64_t>();
       const Json from = live.server.find(kube::kPods, live.pod_key(1, rank));
       live.reports.note(report, from["metadata"]["uid"], live.clock.monotonic());
     }

@@ -69,8 +69,9 @@ struct EventEvidence {  // of the pod or of its node
 struct ReportEvidence {  // the last one; hostile
   std::optional<std::int64_t> step = {};
   std::string phase = {};
-  std::string error = {};                        // the first error, as Python would print it
-  std::optional<WallTime> changed = {};          // when step or phase last changed, by our clock
+  std::string error = {};  // the first error, as Python would print it
+  // When it made its last step, by our clock; nothing: it counts none, or evaluates or saves.
+  std::optional<WallTime> changed = {};
   std::optional<std::int64_t> memory_peak = {};  // bytes of the container
 };
 
