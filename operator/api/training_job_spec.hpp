@@ -125,7 +125,8 @@ constexpr void fields(V& v, DeadlineSpec& spec) {
         "trainer that prints, but no step that is understood, is not ended. Empty means for ever.");
   limit("step", spec.step, 15min, 10,
         "How long the ranks that report steps may go without one before the gang counts as hung "
-        "and is restarted; at least 30 usual steps. Empty means for ever.");
+        "and is restarted; at least 30 usual steps. Steps that only hooks count never end a gang. "
+        "Empty means for ever.");
   limit("active", spec.active, {}, 1,
         "How long the job may train in all its attempts together; pauses do not count. Empty "
         "means for ever.");

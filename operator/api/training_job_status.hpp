@@ -81,6 +81,7 @@ struct AttemptStatus {
   std::optional<WallTime> ended_at = {};
   AttemptOutcome outcome = AttemptOutcome::kUnknown;
   std::optional<Cause> cause = {};
+  std::optional<WallTime> worked_at = {};
   std::optional<std::int64_t> first_step = {};
   std::optional<std::int64_t> last_step = {};
   std::optional<std::int64_t> lost_steps = {};
@@ -98,6 +99,9 @@ constexpr void fields(V& v, AttemptStatus& attempt) {
   v.optional("endedAt", attempt.ended_at, {.doc = "When it was decided that it had ended."});
   v.optional("outcome", attempt.outcome, {.doc = "How it ended; absent while it goes on."});
   v.optional("cause", attempt.cause, {.doc = "Why it ended."});
+  v.optional("workedAt", attempt.worked_at,
+             {.doc = "When its first step, evaluation or checkpoint was heard of, which ends "
+                     "deadlines.start for it."});
   v.optional("firstStep", attempt.first_step,
              {.doc = "The first step it reported.", .min = 0, .max = kIntegerMax});
   v.optional("lastStep", attempt.last_step,

@@ -93,17 +93,26 @@ bool has_stepped(const Observed& seen, const AttemptView& view) {
                              [](const RankReport& one) { return one.report.step.has_value(); });
 }
 
-bool has_worked(const Observed& seen, const AttemptView& view) {
+bool is_last_committed(const std::optional<api::CheckpointStatus>& saved, std::int64_t step) {
+  return saved && saved->last_committed && saved->last_committed->step == step;
+}
+
+bool has_worked(const Observed& seen, const AttemptView& view,
+                const std::optional<api::CheckpointStatus>& saved) {
   if (view.record == nullptr) return false;
-  if (has_stepped(seen, view)) return true;
+  if (view.record->worked_at || has_stepped(seen, view)) return true;
   // What an earlier attempt saved is found, and reported, at every start.
   const std::int64_t resumed = view.record->resumed_from_step.value_or(-1);
   return std::ranges::any_of(seen.reports, [&](const RankReport& one) {
-    using enum api::ReportPhase;
-    const api::ReportPhase phase = one.report.phase;
-    const bool at_work = phase == kTrain || phase == kEval || phase == kCheckpointSave;
-    return at_work || (one.report.checkpoint && one.report.checkpoint->step > resumed);
+    return is_at_work(one.report.phase) ||
+           (one.report.checkpoint && one.report.checkpoint->step > resumed &&
+            !is_last_committed(saved, one.report.checkpoint->step));
   });
+}
+
+bool is_at_work(api::ReportPhase phase) {
+  using enum api::ReportPhase;
+  return phase == kTrain || phase == kEval || phase == kCheckpointSave;
 }
 
 bool is_finished(const api::TrainingJobStatus& status) {

@@ -54,8 +54,12 @@ const api::Report* report_of(const Observed& seen, const AttemptView& view, std:
 
 // Some rank has made a step of its training.
 bool has_stepped(const Observed& seen, const AttemptView& view);
-// It has done something worth its GPUs: a step, an evaluation, or a checkpoint.
-bool has_worked(const Observed& seen, const AttemptView& view);
+// It has done something worth its GPUs: a step, an evaluation, or a checkpoint other than `saved`,
+// which is on record.
+bool has_worked(const Observed& seen, const AttemptView& view,
+                const std::optional<api::CheckpointStatus>& saved);
+bool is_last_committed(const std::optional<api::CheckpointStatus>& saved, std::int64_t step);
+bool is_at_work(api::ReportPhase phase);
 
 bool is_finished(const api::TrainingJobStatus& status);  // a terminal condition is True
 // The last attempt was ended by a pause, or none was ever begun because of one.

@@ -96,6 +96,9 @@ void take_reports(TrainingJobStatus& next, const Situation& s) {
     }
   }
   take_saves(next, s);
+  // What a rank does now it may not do when somebody looks next.
+  if (!record.worked_at && (record.first_step || has_worked(s.seen, s.view, s.status.checkpoint)))
+    record.worked_at = stamp(s.now);
 }
 
 const api::AttemptStatus* attempt_before(const TrainingJobStatus& status) {

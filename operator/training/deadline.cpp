@@ -35,7 +35,7 @@ void add(Deadlines& running, const OptionalDuration& limit, std::int64_t seconds
 }
 
 // Steps that nobody understands are no reason to end a job that visibly works: as long as a rank
-// prints, the deadline is put off.
+// prints, the deadline is put off, and so it is until a new leader has heard the ranks.
 Running start_deadline(const Situation& s, const Used& used, std::chrono::nanoseconds limit) {
   Running start{api::reason::kStartDeadline, limit, std::chrono::seconds{used.start_seconds}, {}};
   if (!api::is_true(s.status.conditions, api::condition::kRunning)) {
@@ -43,11 +43,11 @@ Running start_deadline(const Situation& s, const Used& used, std::chrono::nanose
     return start;
   }
   start.what = "had its nodes and made no step for";
-  const auto quiet = quiet_seconds(s);
-  if (!quiet) return start;
+  std::chrono::nanoseconds rest = hearing_left(s, limit);
   const auto patience = std::min<std::chrono::nanoseconds>(limit, kQuietMax);
-  const std::chrono::nanoseconds rest = patience - std::chrono::seconds{*quiet};
-  if (start.left() < rest) start.limit = start.used + rest;
+  if (const auto quiet = quiet_seconds(s))
+    rest = std::max<std::chrono::nanoseconds>(rest, patience - std::chrono::seconds{*quiet});
+  if (rest > rest.zero() && start.left() < rest) start.limit = start.used + rest;
   return start;
 }
 
@@ -79,7 +79,10 @@ std::optional<std::chrono::nanoseconds> next_deadline(const Situation& s) {
   for (const Running& running : running_deadlines(s))
     next = std::max(std::min(next.value_or(running.left()), running.left()), kSoonest);
   if (!s.view.live() || !s.spec.suspend || !is_pausing(s.status)) return next;
-  const std::chrono::nanoseconds pause = pause_deadline(s) - s.now;
+  std::chrono::nanoseconds pause = pause_deadline(s) - s.now;
+  // Whether there is anything to save is known once the ranks have been heard.
+  const auto hearing = hearing_left(s, s.spec.checkpoint.pause.deadline.span);
+  if (hearing > hearing.zero()) pause = std::min(pause, hearing);
   return std::max(std::min(next.value_or(pause), pause), kSoonest);
 }
 

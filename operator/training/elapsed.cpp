@@ -55,7 +55,7 @@ std::optional<WallTime> backoff_until(const Situation& s) {
 bool is_starting(const Situation& s) {
   if (!api::is_true(s.status.conditions, api::condition::kAdmitted)) return false;
   if (!api::is_true(s.status.conditions, api::condition::kRunning)) return true;
-  return !s.seen.reports.empty() && !has_worked(s.seen, s.view);
+  return !s.seen.reports.empty() && !has_worked(s.seen, s.view, s.status.checkpoint);
 }
 
 namespace {

@@ -4,7 +4,7 @@
 // With the policy Committed the attempt ends by a checkpoint, or when there is nothing to save, and
 // never with steps lost, unless the job keeps no checkpoints at all. An attempt that breaks while
 // it is asked is restart.cpp's: the pause is refused, and the next attempt runs until its next
-// checkpoint (docs/adr/0026).
+// checkpoint (docs/adr/0026). What the first checkpoint after a refusal means: refused_pause.cpp.
 
 #include <algorithm>
 
@@ -12,6 +12,7 @@
 #include "operator/training/breakage.hpp"
 #include "operator/training/events.hpp"
 #include "operator/training/policies.hpp"
+#include "operator/training/refused_pause.hpp"
 #include "operator/training/status_of.hpp"
 #include "operator/training/unsaved.hpp"
 
@@ -49,6 +50,9 @@ Plan end_with(const Situation& s, Outcome outcome) {
                 : std::max<std::int64_t>(
                       0, next.attempts.back().last_step.value_or(0) - next.pause->step.value_or(0));
     next.attempts.back().lost_steps = next.pause->lost_steps;
+    if (const std::int64_t lost = *next.pause->lost_steps; lost > 0)
+      outcome.message += lost == 1 ? "; 1 step after it has to be done again"
+                                   : fmt::format("; {} steps after it have to be done again", lost);
   }
   next.pause->message = std::move(outcome.message);
   if (!next.budgets) next.budgets.emplace();
@@ -58,33 +62,6 @@ Plan end_with(const Situation& s, Outcome outcome) {
   plan.events.push_back(
       event_of(fmt::format("Pause{}", enum_name(outcome.outcome)), plan.status->pause->message));
   return plan;
-}
-
-bool all_say(const Situation& s, ReportPauseState state) {
-  if (s.view.ranks.empty()) return false;
-  for (std::uint32_t rank = 1; rank < s.view.ranks.size(); ++rank) {
-    const api::Report* const report = report_of(s.seen, s.view, rank);
-    if (report == nullptr || report->pause.state != state) return false;
-  }
-  return s.view.ranks.size() > 1;
-}
-
-// Rank 0 says that the checkpoint for this pause is complete, or all the others do.
-std::optional<std::int64_t> committed_step(const Situation& s) {
-  const api::Report* report = report_of(s.seen, s.view, 0);
-  const bool first = report != nullptr && report->pause.state == ReportPauseState::kCommitted;
-  if (!first && !all_say(s, ReportPauseState::kCommitted)) return std::nullopt;
-  if (!first) report = report_of(s.seen, s.view, 1);
-  if (report->pause.step) return report->pause.step;
-  if (report->checkpoint) return report->checkpoint->step;
-  return report->step.value_or(0);
-}
-
-std::optional<std::int64_t> newer_checkpoint(const Situation& s) {
-  const api::Report* const report = report_of(s.seen, s.view, 0);
-  if (report == nullptr || !report->checkpoint) return std::nullopt;
-  if (report->checkpoint->step <= s.status.pause->step.value_or(-1)) return std::nullopt;
-  return report->checkpoint->step;
 }
 
 Outcome committed(std::int64_t step) {
@@ -105,19 +82,23 @@ Outcome cut_off(const Situation& s, std::string_view why) {
   return {.outcome = PauseOutcome::kStepsLost, .message = fmt::format("{}: {}", why, what)};
 }
 
-// An attempt that is broken already failed by itself: restart.cpp ends it, and its successor is
-// paused before it starts.
-std::optional<Plan> begin(const Situation& s) {
-  if (const auto why = nothing_to_save(s)) return end_with(s, cut_off(s, *why));
-  if (promises_steps(s) && find_breakage(s)) return std::nullopt;
+Plan ask(const Situation& s, std::string words) {
   TrainingJobStatus next = s.status;
   next.pause = api::PauseStatus{.requested_at = stamp(s.now),
                                 .generation = s.job().metadata.generation,
                                 .message = "waiting for a checkpoint"};
   Plan plan = write_ahead(s, std::move(next), Move::kAskPause);
   plan.policy = "pause";
-  plan.events.push_back(event_of(event::kPausing, "a checkpoint is asked for"));
+  plan.events.push_back(event_of(event::kPausing, std::move(words)));
   return plan;
+}
+
+// An attempt that is broken already failed by itself: restart.cpp ends it, and its successor is
+// paused before it starts.
+std::optional<Plan> begin(const Situation& s) {
+  if (const auto why = nothing_to_save(s)) return end_with(s, cut_off(s, *why));
+  if (promises_steps(s) && find_breakage(s)) return std::nullopt;
+  return ask(s, "a checkpoint is asked for");
 }
 
 Plan drop(const Situation& s) {
@@ -133,7 +114,10 @@ Plan drop(const Situation& s) {
 Plan refuse(const Situation& s, std::string_view why) {
   TrainingJobStatus next = s.status;
   take_reports(next, s);
-  refuse_pause(next, s, fmt::format("{}; the job runs on", why));
+  // A script may die of the save that failed, a moment later.
+  refuse_pause(
+      next, s,
+      fmt::format("{}; the job is not paused: it runs on, or restarts if the script ends", why));
   Plan plan = write_ahead(s, std::move(next), Move::kRefusePause);
   plan.policy = "pause";
   plan.events.push_back(event_of(event::kPauseRefused, plan.status->pause->message));
@@ -211,23 +195,16 @@ std::optional<Plan> watch(const Situation& s) {
   return promises_steps(s) ? refuse(s, *why) : end_with(s, cut_off(s, *why));
 }
 
-// Refused: any newer checkpoint will do.
 std::optional<Plan> watch_refused(const Situation& s) {
-  if (const auto step = committed_step(s)) return end_with(s, committed(*step));
-  if (const auto step = newer_checkpoint(s)) return end_with(s, committed(*step));
+  const auto commit = after_commit(s);
+  if (commit && commit->then == AfterCommit::kEnd) return end_with(s, committed(commit->step));
   if (s.view.whole() && s.view.succeeded == s.view.desired) return stopped(s);
   if (!promises_steps(s)) return end_with(s, cut_off(s, "the policy is BestEffort now"));
   if (const auto broken = find_breakage(s)) return broken_off(s, *broken);
-  return std::nullopt;
-}
-
-// It was refused in an attempt that failed, so that asking might make the next one fail as well. A
-// trainer that was merely disrupted is asked again.
-bool leaves_alone(const Situation& s) {
-  if (!pause_refused(s.status)) return false;
-  const api::AttemptStatus* const before = attempt_before(s.status);
-  if (before == nullptr || before->outcome == api::AttemptOutcome::kDisrupted) return false;
-  return s.status.pause->recorded_at <= before->ended_at;
+  if (!commit || commit->then != AfterCommit::kAsk) return std::nullopt;
+  return ask(s, fmt::format("step {} was committed, so saves work again; a checkpoint is asked for "
+                            "again",
+                            commit->step));
 }
 
 }  // namespace
@@ -253,7 +230,7 @@ void refuse_pause(TrainingJobStatus& next, const Situation& s, std::string_view 
   next.pause->recorded_at = stamp(s.now);
   next.pause->step = last_committed(next);
   next.pause->message = fmt::format(
-      "{} and pauses at its next checkpoint. To stop it without one, set "
+      "{}. The pause is tried again at the next checkpoint. To stop it without one, set "
       "spec.checkpoint.pause.policy to BestEffort",
       why);
 }
@@ -266,6 +243,8 @@ api::ReportReply reply_to_ranks(const Situation& s) {
     reply.checkpoint_interval_seconds = s.status.checkpoint->interval_seconds;
   const bool asked = is_pausing(s.status) || pause_refused(s.status);
   if (!s.spec.suspend || !asked || leaves_alone(s)) return reply;
+  if (const auto commit = after_commit(s); commit && commit->then == AfterCommit::kTakeBack)
+    return reply;
   const auto left =
       pause_refused(s.status) ? s.spec.checkpoint.pause.deadline.span : pause_deadline(s) - s.now;
   reply.request = api::ReportRequest::kPause;

@@ -105,7 +105,8 @@ void prove_steps(api::AttemptStatus& record, const api::ReportCheckpoint& found)
 void take_saves(TrainingJobStatus& next, const Situation& s) {
   take_failed_saves(next, s);
   const auto found = agreed_checkpoint(s);
-  if (found) prove_steps(next.attempts.back(), *found);
+  if (found && !is_last_committed(s.status.checkpoint, found->step))
+    prove_steps(next.attempts.back(), *found);
   follow_interval(next, s, found && take_checkpoint(next, *found, s));
 }
 

@@ -137,9 +137,12 @@ TrainingJobStatus still(TrainingJobStatus status, const TrainingJobStatus& befor
   const bool news = status.checkpoint && status.checkpoint->last_failed_save && !told;
   if (!news) status.checkpoint = before.checkpoint;
   for (std::size_t i = 0; i < status.attempts.size() && i < before.attempts.size(); ++i) {
-    // The first step is what a user waits for: it is written at once.
+    // The first step is what a user waits for: it is written at once. So is the first evaluation
+    // or checkpoint, which ends the start and may be over when the next status is written.
+    const bool began = before.attempts[i].first_step || before.attempts[i].worked_at;
     if (before.attempts[i].first_step)
       status.attempts[i].first_step = before.attempts[i].first_step;
+    if (began) status.attempts[i].worked_at = before.attempts[i].worked_at;
     status.attempts[i].last_step = before.attempts[i].last_step;
   }
   return status;

@@ -1,6 +1,7 @@
 #include "operator/training/unsaved.hpp"
 
 #include "operator/training/attempts.hpp"
+#include "operator/training/breakage.hpp"
 
 namespace amdahl::training {
 namespace {
@@ -17,10 +18,13 @@ bool may_hold_work(const Situation& s, std::uint32_t rank) {
 }
 
 // Only its launcher knows whether a script listens, and says so when it is asked. A script that has
-// stepped has a launcher that reports, though none may have been heard by this process yet.
+// worked has a launcher that reports, though none may have been heard by this process yet.
 bool may_listen(const Situation& s) {
   const api::Report* const first = report_of(s.seen, s.view, 0);
-  if (first == nullptr) return s.view.record->first_step.has_value();
+  if (first == nullptr) {
+    const auto hearing = hearing_left(s, s.spec.checkpoint.pause.deadline.span);
+    return s.view.record->first_step || s.view.record->worked_at || hearing > hearing.zero();
+  }
   return first->pause.state == api::ReportPauseState::kNone ||
          first->pause.way != api::ReportPauseWay::kNone;
 }
