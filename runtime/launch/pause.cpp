@@ -50,8 +50,7 @@ struct Stepper {
             pause.way == ReportPauseWay::kHelper ? PauseAction::kTakeBack : PauseAction::kNone};
   }
   PauseStep operator()(const PauseHeard& heard) {
-    if (pause.state == ReportPauseState::kNone || pause.state == ReportPauseState::kCommitted)
-      return {pause};
+    if (pause.state == ReportPauseState::kNone) return {pause};
     pause.heard = true;
     if (pause.state != ReportPauseState::kRequested) return {pause};
     pause.state = ReportPauseState::kSaving;

@@ -7,8 +7,9 @@
 // A trainer that heard and ends without a checkpoint leaves Saving: it stopped for the pause.
 // A checkpoint counts when its step is no older than the last step that was known at the request,
 // and when the trainer said that it heard: one that was under way before may hold less, and steps
-// would be lost unseen. Once Committed it stays so until it is taken back. Failure: none; an input
-// that does not fit changes nothing.
+// would be lost unseen. Once Committed it stays so until it is taken back; what the trainer does
+// for it all the same is taken_back.hpp's. Failure: none; an input that does not fit changes
+// nothing.
 #pragma once
 
 #include <cstdint>
@@ -41,7 +42,9 @@ struct PauseAsked {
 struct PauseWayFound {
   ReportPauseWay way = ReportPauseWay::kNone;
 };
-struct PauseTakenBack {};
+struct PauseTakenBack {
+  std::optional<std::int64_t> step = {};  // the last that was made
+};
 struct PauseHeard {
   std::optional<std::int64_t> last_step = {};
 };
@@ -56,6 +59,7 @@ struct PauseTrainerEnded {
 };
 struct PauseTick {
   Monotonic now = {};
+  std::optional<std::int64_t> step = {};  // the last that was made
 };
 using PauseInput = std::variant<PauseAsked, PauseWayFound, PauseTakenBack, PauseHeard, PauseCommit,
                                 PauseSaveFailed, PauseTrainerEnded, PauseTick>;

@@ -66,8 +66,8 @@ TEST_CASE("Pause has a row for every state and input") {
   const PauseInput asked = PauseAsked{.way = Way::kHelper, .deadline = Monotonic{} + 60s};
   const PauseInput old = PauseCommit{.step = 99};
   const PauseInput commit = PauseCommit{.step = 100};
-  const PauseInput early = PauseTick{Monotonic{} + 59s};
-  const PauseInput late = PauseTick{Monotonic{} + 60s};
+  const PauseInput early = PauseTick{.now = Monotonic{} + 59s};
+  const PauseInput late = PauseTick{.now = Monotonic{} + 60s};
   const std::vector<Row> rows = {
       {State::kNone, asked, State::kRequested, Action::kTellHelper},
       {State::kNone, PauseTakenBack{}, State::kNone},
@@ -128,7 +128,7 @@ TEST_CASE("Pause has a row for every state and input") {
 TEST_CASE("Pause that a trainer stopped for is told from one that it never heard", "[D2]") {
   const PauseTrainerEnded ended{};
   const Pause heard = step(in(State::kRequested), PauseHeard{.last_step = 102}).next;
-  const Pause late = step(heard, PauseTick{Monotonic{} + 60s}).next;
+  const Pause late = step(heard, PauseTick{.now = Monotonic{} + 60s}).next;
   REQUIRE(late.state == State::kTimedOut);
   CHECK(step(late, ended).next.state == State::kSaving);
   CHECK(step(late, PauseTrainerEnded{.safe_step = 102}).next.state == State::kCommitted);
@@ -150,7 +150,7 @@ TEST_CASE("Pause of a trainer that is still starting waits for a way") {
   CHECK(asked.way == Way::kUserSignal);
   CHECK(action == Action::kUserSignal);
   CHECK(step(asked, PauseWayFound{Way::kHelper}).next == asked);  // once is enough
-  CHECK(step(waiting, PauseTick{Monotonic{} + 60s}).next.state == State::kTimedOut);
+  CHECK(step(waiting, PauseTick{.now = Monotonic{} + 60s}).next.state == State::kTimedOut);
 }
 
 TEST_CASE("Pause that has failed for want of a way takes one that comes later", "[B2]") {
@@ -165,7 +165,7 @@ TEST_CASE("Pause that has failed for want of a way takes one that comes later", 
         Action::kNone);
 }
 
-TEST_CASE("Pause by a signal cannot be taken back, and is forgotten") {
+TEST_CASE("Pause by a signal is taken back without a word to the trainer") {
   const auto [next, action] = step(in(State::kRequested, Way::kTerminate), PauseTakenBack{});
   CHECK(next == Pause{});
   CHECK(action == Action::kNone);

@@ -7,16 +7,9 @@ from pathlib import Path
 
 sys.path.insert(0, str(Path(__file__).resolve().parent))
 
-from launch import Launch, Operator, python, wait_for  # noqa: E402
+from launch import Launch, wait_for  # noqa: E402
+from pause_case import LOOP, MARK, PauseCase  # noqa: E402
 
-MARK = """
-import json, os, signal, sys, time
-marker = os.environ["AMDAHL_CHECKPOINT_MARKER"]
-def mark(step):
-    with open(marker + ".tmp", "w") as file:
-        json.dump({"step": step, "path": "/ckpt/%d" % step}, file)
-    os.rename(marker + ".tmp", marker)
-"""
 HELPER = """
 import time
 from amdahl import job
@@ -57,29 +50,9 @@ else:
     job.committed(42, "/ckpt/42")
     os.waitpid(child, 0)
 """
-LOOP = "print('ready', flush=True)\nwhile True: time.sleep(0.1)\n"
 
 
-class PauseTest(unittest.TestCase):
-    def setUp(self):
-        self.operator = Operator()
-        self.addCleanup(self.operator.__exit__)
-
-    def run_trainer(self, code, **env):
-        launch = Launch(*python(code), env={"AMDAHL_REPORT_URL": self.operator.url, **env})
-        launch.__enter__()
-        self.addCleanup(launch.__exit__)
-        return launch
-
-    def ask(self, request, seconds=30):
-        self.operator.reply = {"request": request, "deadlineSeconds": seconds,
-                               "reportEverySeconds": 1}
-
-    def reaches(self, state, way=None):
-        wait_for(lambda: self.operator.pause_state() == state)
-        if way:
-            self.assertEqual(self.operator.last()["pause"]["way"], way)
-
+class PauseTest(PauseCase):
     def test_by_the_package_the_trainer_saves_and_ends(self):
         launch = self.run_trainer(HELPER.replace("AFTER", "break"))
         wait_for(lambda: self.operator.last().get("step", 0) > 10)
