@@ -4,6 +4,7 @@
 
 #include <algorithm>
 #include <array>
+#include <optional>
 
 #include "operator/api/report_env.hpp"
 
@@ -29,23 +30,51 @@ bool starts_processes(std::string_view module) {
   return std::ranges::any_of(kModules, [&](std::string_view name) { return name == module; });
 }
 
+// Of the same, a program with a name of its own.
+bool is_program(std::string_view path) {
+  static constexpr std::array kPrograms = {"torchrun", "deepspeed", "accelerate",
+                                           "accelerate-launch"};
+  return std::ranges::any_of(kPrograms,
+                             [&](std::string_view one) { return one == file_name(path); });
+}
+
 bool is_script(std::string_view word) {
   constexpr std::string_view kSuffix = ".py";
   return word.ends_with(kSuffix) && file_name(word).size() > kSuffix.size();
 }
 
-// Options of the interpreter that take the next argument.
-bool takes_argument(std::string_view option) {
-  return option == "-X" || option == "-W" || option == "--check-hash-based-pycs";
-}
+// What an interpreter is to run.
+struct Target {
+  std::size_t at = 0;           // the word of the script, or the one with m in it
+  std::size_t words = 1;        // "-m MODULE" has two
+  std::string_view flags = {};  // in the same word before m: "-u" of "-umMODULE"
+  std::string_view module = {};
+};
 
-// The index of the script, of -m or of -c.
-std::size_t end_of_options(const std::vector<std::string>& command) {
-  std::size_t at = 1;
-  while (at < command.size() && command[at].starts_with('-') && command[at] != "-" &&
-         command[at] != "-m" && command[at] != "-c")
-    at += takes_argument(command[at]) ? 2 : 1;
-  return std::min(at, command.size());
+// nullopt: code, standard input, or nothing. Short options may share a word, and what an option
+// takes may follow in its word or in the next one.
+template <class Words>
+std::optional<Target> find_target(const Words& command) {
+  for (std::size_t at = 1; at < command.size(); ++at) {
+    const std::string_view word = command[at];
+    if (!word.starts_with('-')) return Target{.at = at};
+    if (word == "-" || word == "--") return std::nullopt;
+    if (word == "--check-hash-based-pycs") ++at;
+    if (word.starts_with("--")) continue;
+    const std::size_t taking = word.find_first_of("mcWX", 1);
+    if (taking == std::string_view::npos) continue;
+    const std::string_view rest = word.substr(taking + 1);
+    if (word[taking] == 'c') return std::nullopt;
+    if (word[taking] != 'm') {
+      if (rest.empty()) ++at;
+      continue;
+    }
+    const std::string_view flags = taking > 1 ? word.substr(0, taking) : std::string_view();
+    if (!rest.empty()) return Target{.at = at, .flags = flags, .module = rest};
+    if (at + 1 == command.size()) return std::nullopt;
+    return Target{.at = at, .words = 2, .flags = flags, .module = command[at + 1]};
+  }
+  return std::nullopt;
 }
 
 // In a list of folders such as PATH. An empty one would be the working directory.
@@ -61,29 +90,27 @@ std::vector<std::string> start_command(Runtime runtime, std::vector<std::string>
   if (runtime == Runtime::kPython || command.empty()) return command;
   if (is_script(command[0])) command.insert(command.begin(), std::move(python));
   if (!is_interpreter(command[0])) return command;
-  const std::size_t at = end_of_options(command);
-  if (at == command.size() || command[at] == "-c" || command[at] == "-") return command;
-  const bool module = command[at] == "-m";
-  if (module && (at + 1 == command.size() || starts_processes(command[at + 1]))) return command;
-  const auto place = command.begin() + static_cast<std::ptrdiff_t>(at);
-  if (module) *place = "--module";
-  const std::array<std::string, 2> launcher = {"-m", "torch.distributed.run"};
-  command.insert(place, launcher.begin(), launcher.end());
-  return command;
+  const auto target = find_target(command);
+  if (!target || starts_processes(target->module)) return command;
+  if (target->module.empty() && is_program(command[target->at])) return command;
+  const auto place = command.begin() + static_cast<std::ptrdiff_t>(target->at);
+  std::vector<std::string> started(command.begin(), place);
+  if (!target->flags.empty()) started.emplace_back(target->flags);
+  started.insert(started.end(), {"-m", "torch.distributed.run"});
+  if (!target->module.empty())
+    started.insert(started.end(), {"--module", std::string(target->module)});
+  const std::size_t taken = target->module.empty() ? 0 : target->words;
+  started.insert(started.end(), place + static_cast<std::ptrdiff_t>(taken), command.end());
+  return started;
 }
 
 bool is_launcher(std::span<const std::string_view> command) {
-  static constexpr std::array kPrograms = {"torchrun", "deepspeed", "accelerate",
-                                           "accelerate-launch"};
-  for (std::size_t i = 0; i < command.size(); ++i) {
-    const std::string_view name = file_name(command[i]);
-    // "bash torchrun" and "python /usr/bin/torchrun" are how a script with #! is shown.
-    if (i < 2 && std::ranges::any_of(kPrograms, [&](std::string_view one) { return one == name; }))
-      return true;
-    if (command[i] == "-m" && i + 1 < command.size() && starts_processes(command[i + 1]))
-      return true;
-  }
-  return false;
+  // "bash torchrun" and "python /usr/bin/torchrun" are how a script with #! is shown.
+  if (std::ranges::any_of(command.first(std::min<std::size_t>(2, command.size())), is_program))
+    return true;
+  if (command.empty() || !is_interpreter(command[0])) return false;
+  const auto target = find_target(command);
+  return target && starts_processes(target->module);
 }
 
 Variables trainer_variables(const Settings& settings, const OwnFiles& files, Variables variables) {

@@ -1,10 +1,10 @@
 // The user's command as it is started, and what is put into its environment.
 //
 // With Torchrun and DeepSpeed a command is a script and its arguments: `train.py`, `python
-// train.py` and `python -m train` become `python -m torch.distributed.run ...`; PET_* variables
-// carry the flags. Any other command (torchrun, deepspeed, accelerate, a shell) runs as it is, with
-// the same variables, and must start the processes itself: world.hpp checks that it did. Pure.
-// Failure: none.
+// train.py`, `python -m train` and `python -mtrain` become `python -m torch.distributed.run ...`;
+// PET_* variables carry the flags. Any other command (torchrun, deepspeed, accelerate, a shell)
+// runs as it is, with the same variables, and must start the processes itself: world.hpp checks
+// that it did. Pure. Failure: none.
 #pragma once
 
 #include <span>

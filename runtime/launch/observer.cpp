@@ -33,6 +33,7 @@ Observer::Observer(asio::any_io_executor executor, Clock& clock, ObserverOptions
       tasks_(executor_),
       state_(clock.monotonic()),
       world_(settings_, options_.wrapped),
+      ended_ranks_(settings_),
       memory_(::getppid()),
       marker_(settings_.marker),
       engine_(std::move(options_.commits)),
@@ -58,6 +59,7 @@ Task<void> Observer::run() {
   tasks_.spawn("hosts", wait_for_hosts());
   tasks_.spawn("tick", tick_forever());
   if (world_.open()) tasks_.spawn("world", watch_world());
+  if (ended_ranks_.wanted()) tasks_.spawn("ranks", watch_ranks());
   if (client_) report_task_ = tasks_.spawn("report", report_forever());
   co_await start_metrics();
   co_await read_channel();
@@ -173,42 +175,13 @@ Task<void> Observer::tick_forever() {
     look_for_checkpoint();
     look_at_memory();
     look_for_way();
-    step_pause(PauseTick{clock_.monotonic()});
+    step_pause(PauseTick{.now = clock_.monotonic(), .step = state_.step()});
     state_.tick(moment());
     if (state_.step() && !std::exchange(stepped_, true)) hurry();  // users wait for the first one
     if (state_.phase() == ReportPhase::kRendezvous && trainer_ > 0 &&
         !descendants_of(trainer_, read_processes()).empty())
       state_.workers_seen(moment());
   }
-}
-
-Task<void> Observer::watch_world() {
-  while (world_.open() && co_await clock_.sleep_for(kWorldTick)) look_at_world();
-}
-
-void Observer::look_at_world() {
-  if (trainer_ <= 0 || !world_.open()) return;
-  for (const pid_t process : family_of(trainer_)) {
-    const auto environment = read_process_file(process, "environ");
-    if (environment) world_.see(*environment, read_process_file(process, "cmdline").value_or(""));
-  }
-}
-
-// A trainer that was asked to end may do so before it has joined anybody.
-void Observer::judge_world() {
-  const bool asked =
-      state_.phase() == ReportPhase::kStopping || pause_.state != ReportPauseState::kNone;
-  const bool blind = !read_process_file(::getpid(), "environ");
-  if (end_->code != 0 || end_->signal != 0 || asked || blind) return;
-  auto fault = world_.fault();
-  if (!fault) return;
-  options_.complain(*fault);
-  end_->code = kNoWorldExitCode;
-  channel_.send(Message::kRefuse, fmt::format("{}", kNoWorldExitCode));
-  state_.failed({.kind = api::ReportErrorKind::kNoWorld,
-                 .source = api::ReportErrorSource::kProcess,
-                 .message = *std::move(fault)},
-                moment());
 }
 
 // Somebody sent SIGTERM and nobody asked for a pause. A trainer that saves and ends with 0 has not
@@ -280,8 +253,10 @@ void Observer::last_word() {
   const bool paused = end_->code == kPausedExitCode && end_->signal == 0;
   const bool well = (end_->code == 0 && end_->signal == 0) || paused;
   step_pause(PauseTrainerEnded{.safe_step = well ? state_.safe_step() : std::nullopt});
+  const bool resumed = well && ended_for(taken_back_, pause_);
+  if (resumed) pause_ = taken_back_.pause;
   const bool asked =
-      pause_.state == ReportPauseState::kCommitted || (ending_ && state_.safe_step());
+      resumed || pause_.state == ReportPauseState::kCommitted || (ending_ && state_.safe_step());
   if (paused && asked) {
     end_ = api::ReportExit{};
     channel_.send(Message::kPaused, {});

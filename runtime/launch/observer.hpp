@@ -21,6 +21,7 @@
 #include "base/task_group.hpp"
 #include "runtime/launch/channel.hpp"
 #include "runtime/launch/checkpoint_source.hpp"
+#include "runtime/launch/ended_ranks.hpp"
 #include "runtime/launch/helper_server.hpp"
 #include "runtime/launch/log_reader.hpp"
 #include "runtime/launch/memory_use.hpp"
@@ -29,6 +30,7 @@
 #include "runtime/launch/report_client.hpp"
 #include "runtime/launch/report_text.hpp"
 #include "runtime/launch/settings.hpp"
+#include "runtime/launch/taken_back.hpp"
 #include "runtime/launch/world.hpp"
 
 namespace amdahl::launch {
@@ -46,7 +48,6 @@ struct ObserverOptions {
 class Observer {
  public:
   static constexpr std::chrono::milliseconds kTick{500};
-  static constexpr std::chrono::milliseconds kWorldTick{50};     // ranks may be short-lived
   static constexpr std::chrono::seconds kReportTimeMax{4};       // for one report
   static constexpr std::chrono::milliseconds kLastReport{2000};  // for the one at the end
   static constexpr std::chrono::seconds kBackoffMax{60};
@@ -68,6 +69,8 @@ class Observer {
   Task<void> tick_forever();
   Task<void> watch_world();
   void look_at_world();
+  Task<void> watch_ranks();
+  void look_at_ranks();
   void judge_world();
   Task<void> report_forever();
   Task<void> send_report(std::chrono::milliseconds time_max);
@@ -102,9 +105,11 @@ class Observer {
   TaskGroup tasks_;
   RankState state_;
   World world_;
+  EndedRanks ended_ranks_;
   std::string tail_;                     // the end of what the trainer printed
   std::optional<Monotonic> printed_at_;  // last output of the trainer, or its start
   Pause pause_;
+  TakenBack taken_back_;
   LogReader log_;
   MemoryUse memory_;
   CheckpointMarker marker_;

@@ -23,6 +23,10 @@ api::Report Observer::make_report() {
   if (printed_at_)
     report.quiet_seconds = std::chrono::duration<double>(clock_.monotonic() - *printed_at_).count();
   report.pause = {.state = pause_.state, .way = pause_.way, .step = pause_.step};
+  if (end_) return report;
+  report.ended_ranks = ended_ranks_.ranks();
+  if (const auto since = ended_ranks_.since())
+    report.ended_age_seconds = std::chrono::duration<double>(clock_.monotonic() - *since).count();
   return report;
 }
 
@@ -99,7 +103,7 @@ void Observer::take_reply(const api::ReportReply& reply) {
       if (!std::exchange(stop_asked_, true)) channel_.send(Message::kEnd, {});
       break;
     case api::ReportRequest::kNone:
-      step_pause(PauseTakenBack{});
+      step_pause(PauseTakenBack{.step = state_.step()});
       break;
   }
 }
@@ -137,6 +141,7 @@ void Observer::look_for_way() {
 
 void Observer::step_pause(const PauseInput& input) {
   const ReportPauseState before = pause_.state;
+  taken_back_ = keep(std::move(taken_back_), pause_, input);
   const PauseStep next = step(pause_, input);
   pause_ = next.next;
   do_pause(next.action);

@@ -6,6 +6,7 @@
 #include <unistd.h>
 
 #include <algorithm>
+#include <cerrno>
 #include <charconv>
 #include <memory>
 #include <set>
@@ -42,6 +43,11 @@ std::string read_status(const char* pid) {
   const ssize_t size = file ? ::read(file.get(), text.data(), text.size()) : 0;
   text.resize(static_cast<std::size_t>(std::max<ssize_t>(size, 0)));
   return text;
+}
+
+std::unexpected<Error> unreadable(const std::string& path, int error) {
+  const bool denied = error == EACCES || error == EPERM;
+  return fail(denied ? Errc::kForbidden : Errc::kNotFound, "read {}: {}", path, errno_text(error));
 }
 
 // Of all its threads; false where the kernel keeps no such list.
@@ -109,16 +115,17 @@ std::vector<ProcessInfo> descendants_of(pid_t root, const std::vector<ProcessInf
   return found;
 }
 
-std::optional<std::string> read_process_file(pid_t pid, std::string_view name) {
+Result<std::string> read_process_file(pid_t pid, std::string_view name) {
   const std::string path = fmt::format("/proc/{}/{}", pid, name);
   const Fd file(::open(path.c_str(), O_RDONLY | O_CLOEXEC));
-  if (!file) return std::nullopt;
+  if (!file) return unreadable(path, errno);
   std::string text;
   char part[4096];
   ssize_t size = 0;
   while (text.size() < kProcessFileBytesMax && (size = ::read(file.get(), part, sizeof part)) > 0)
     text.append(part, static_cast<std::size_t>(size));
-  return size < 0 ? std::nullopt : std::optional(std::move(text));
+  if (size < 0) return unreadable(path, errno);
+  return text;
 }
 
 std::vector<pid_t> family_of(pid_t root) {

@@ -13,6 +13,8 @@
 #include <string_view>
 #include <vector>
 
+#include "base/result.hpp"
+
 namespace amdahl::launch {
 
 inline constexpr std::size_t kProcessesMax = 65'536;
@@ -37,8 +39,9 @@ const ProcessInfo* find_process(pid_t pid, const std::vector<ProcessInfo>& all);
 // The same by the kernel's lists of children, which costs little in a large table; where it keeps
 // none, by the table. With `root`, which comes first.
 std::vector<pid_t> family_of(pid_t root);
-// A file of a process, such as environ or cmdline; nothing when it cannot be read.
-std::optional<std::string> read_process_file(pid_t pid, std::string_view name);
+// A file of a process, such as environ or cmdline. kForbidden: it runs, and we may not read it, as
+// those of another user are closed to a container's root without SYS_PTRACE.
+Result<std::string> read_process_file(pid_t pid, std::string_view name);
 
 // Who gets a signal that is meant for the trainer: `main` if it catches it or nobody does; else
 // those below it who do. So a shell around a trainer does not swallow what the trainer waits for.

@@ -1,10 +1,12 @@
 #include "runtime/launch/process_table.hpp"
 
 #include <signal.h>
+#include <sys/wait.h>
 #include <unistd.h>
 
 #include <catch2/catch.hpp>
 
+using namespace amdahl;
 using namespace amdahl::launch;
 
 namespace {
@@ -51,6 +53,22 @@ TEST_CASE("signal_targets passes by a shell that does not catch, and spares who 
   CHECK_FALSE(saver_catches(2, SIGTERM, true, table(bit(SIGTERM), 0)));
   CHECK(saver_catches(2, SIGTERM, true, table(bit(SIGTERM), bit(SIGTERM))));
   CHECK_FALSE(saver_catches(2, SIGUSR1, false, {}));
+}
+
+TEST_CASE("read_process_file tells a process that it may not read from one that is gone") {
+  CHECK(read_process_file(::getpid(), "cmdline"));
+  const auto gone = read_process_file(0, "environ");
+  REQUIRE_FALSE(gone);
+  CHECK(gone.error().code == Errc::kNotFound);
+  const pid_t child = ::fork();
+  if (child == 0) {
+    if (::geteuid() == 0 && ::setresuid(65'534, 65'534, 65'534) != 0) ::_exit(2);
+    const auto closed = read_process_file(1, "environ");
+    ::_exit(!closed && closed.error().code == Errc::kForbidden ? 0 : 1);
+  }
+  int status = 0;
+  REQUIRE(::waitpid(child, &status, 0) == child);
+  CHECK(status == 0);
 }
 
 TEST_CASE("read_processes finds this one") {

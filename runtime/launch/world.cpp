@@ -32,15 +32,21 @@ constexpr std::array kNames = {Names{"RANK=", "WORLD_SIZE="},
                                Names{"OMPI_COMM_WORLD_RANK=", "OMPI_COMM_WORLD_SIZE="},
                                Names{"PMI_RANK=", "PMI_SIZE="}};
 
-std::optional<std::int64_t> size_by(const Names& names, std::string_view environment) {
+std::optional<Place> place_by(const Names& names, std::string_view environment) {
   bool has_rank = false;
+  std::optional<std::int64_t> rank;
   std::optional<std::int64_t> size;
   each_part(environment, [&](std::string_view entry) {
-    has_rank = has_rank || entry.starts_with(names.rank);
-    if (take(entry, names.size)) size = take_count(entry);
+    if (take(entry, names.rank)) {
+      has_rank = true;
+      rank = take_count(entry);
+    } else if (take(entry, names.size)) {
+      size = take_count(entry);
+    }
     return true;
   });
-  return has_rank ? size : std::nullopt;
+  if (!has_rank || !size) return std::nullopt;
+  return Place{.rank = rank, .size = *size};
 }
 
 bool starts_world(std::string_view command_line) {
@@ -54,9 +60,9 @@ bool starts_world(std::string_view command_line) {
 
 }  // namespace
 
-std::optional<std::int64_t> world_size_in(std::string_view environment) {
+std::optional<Place> place_in(std::string_view environment) {
   for (const Names& names : kNames)
-    if (const auto size = size_by(names, environment)) return size;
+    if (const auto place = place_by(names, environment)) return place;
   return std::nullopt;
 }
 
@@ -69,12 +75,20 @@ World::World(const Settings& settings, bool wrapped)
 void World::see(std::string_view environment, std::string_view command_line) {
   if (!open_) return;
   launcher_seen_ = launcher_seen_ || starts_world(command_line);
-  const auto size = world_size_in(environment);
-  if (!size) return;
-  if (*size == nodes_ * processes_)
+  const auto place = place_in(environment);
+  if (!place) return;
+  if (place->size == nodes_ * processes_)
     open_ = false;
   else
-    other_size_ = size;
+    other_size_ = place->size;
+}
+
+void World::looked() {
+  if (launcher_seen_) ++launcher_looks_;
+}
+
+std::chrono::milliseconds World::look_in() const {
+  return launcher_seen_ && launcher_looks_ < kRankLooksMax ? kRankLook : kLook;
 }
 
 std::string World::declared() const {
@@ -91,7 +105,7 @@ std::optional<std::string> World::fault() const {
         "were trained. Remove --nnodes, --nproc-per-node and --standalone (PET_* variables carry "
         "them), or give the script as the command: [train.py]",
         *other_size_, nodes_ * processes_, declared());
-  if (launcher_seen_) return std::nullopt;
+  if (launcher_seen_ && launcher_looks_ < kLauncherLooksMin) return std::nullopt;
   return fmt::format(
       "exit code 0, but no process joined a world (RANK and WORLD_SIZE): {} needs a world of {}. "
       "Give the script as the command: [train.py] or [python, train.py]; runtime Python is for "

@@ -32,7 +32,7 @@ def wait_for(what, seconds=WAIT_SECONDS):
 class Launch:
     """One run. Its standard output and error are files, unless a test brings its own."""
 
-    def __init__(self, *command, env=None, streams=None, grace=20):
+    def __init__(self, *command, env=None, streams=None, grace=20, through=()):
         if not PROGRAM.exists():
             raise RuntimeError(f"{PROGRAM} is missing: run `make build`")
         self.folder = tempfile.TemporaryDirectory(prefix="amdahl-launch-test-")
@@ -46,7 +46,8 @@ class Launch:
                     "AMDAHL_GRACE_SECONDS": str(grace),
                     "AMDAHL_CHECKPOINT_MARKER": str(self.marker),
                     "AMDAHL_TERMINATION_LOG": str(self.termination), **(env or {})}
-        self.command = [str(PROGRAM), "run", "--", *map(str, command)]
+        # `through`: a program that starts it, and its arguments.
+        self.command = [*through, str(PROGRAM), "run", "--", *map(str, command)]
         self.streams = streams
         self.process = None
 

@@ -1,5 +1,7 @@
 """What a command means with Torchrun and DeepSpeed, and that a world of the wrong size fails."""
 
+import os
+import shutil
 import sys
 import tempfile
 import unittest
@@ -15,7 +17,8 @@ print("torchrun", *sys.argv[1:], flush=True)
 size = int(os.environ["PET_NNODES"]) * int(os.environ["PET_NPROC_PER_NODE"])
 for local in range(int(os.environ["PET_NPROC_PER_NODE"])):
     variables = {**os.environ, "RANK": str(local), "WORLD_SIZE": str(size)}
-    subprocess.run([sys.executable, *sys.argv[1:]], env=variables, check=True)
+    command = ["-m" if word == "--module" else word for word in sys.argv[1:]]
+    subprocess.run([sys.executable, *command], env=variables, check=True)
 """
 
 
@@ -53,6 +56,15 @@ class Commands(unittest.TestCase):
                                                        "rank", "0", "rank", "1"])
 
     # promises: D1
+    def test_a_module_keeps_its_arguments(self):
+        for command in (["-m", "train", "cfg.yaml"], ["-mtrain", "cfg.yaml"],
+                        ["-umtrain", "cfg.yaml"]):
+            with self.subTest(command=command):
+                code, _, out, errors = self.run_command(sys.executable, *command)
+                self.assertEqual(code, 0, errors)
+                self.assertEqual(out.split()[:4], ["torchrun", "--module", "train", "cfg.yaml"])
+
+    # promises: D1
     def test_a_command_without_ranks_is_no_success(self):
         for command in (["true"], ["sh", "-c", "sleep 0.3"]):
             with self.subTest(command=command):
@@ -69,6 +81,18 @@ class Commands(unittest.TestCase):
             "sh", "-c", "RANK=0 WORLD_SIZE=2 sleep 0.5", nodes=2)
         self.assertEqual(code, 126, errors)
         self.assertIn("a world of 2 instead of 4", word["error"]["message"])
+
+    # promises: D1
+    @unittest.skipUnless(os.geteuid() == 0 and shutil.which("setpriv"), "needs root and setpriv")
+    def test_a_world_of_another_user_is_not_judged(self):
+        # As in a container, whose root may not look into the processes of others.
+        left = "-all,+setuid,+setgid,+setpcap,+kill,+dac_override"
+        unprivileged = ["setpriv", "--bounding-set", left, "--inh-caps", "-all"]
+        other = ["setpriv", "--reuid", "65534", "--regid", "65534", "--clear-groups"]
+        env = {"AMDAHL_RUNTIME": "Torchrun", "PET_NPROC_PER_NODE": "2"}
+        command = [*other, "sh", "-c", "RANK=0 WORLD_SIZE=2 sleep 0.5"]
+        with Launch(*command, env=env, through=unprivileged) as launch:
+            self.assertEqual(launch.wait(), 0, launch.errors())
 
     # promises: D1
     def test_what_has_its_world_or_needs_none_ends_as_it_ended(self):
@@ -95,6 +119,30 @@ class Commands(unittest.TestCase):
                 # As if the signal had ended it, and not for want of a world.
                 self.assertEqual(launch.wait(), 143, launch.errors())
                 self.assertNotEqual(launch.last_word().get("error", {}).get("kind"), "NoWorld")
+
+    # promises: D10
+    def test_a_rank_that_ended_is_told_and_one_that_hides_is_not(self):
+        title = "import ctypes, time\n" \
+            "time.sleep(2.5)\n" \
+            "fields = open('/proc/self/stat').read().rpartition(')')[2].split()\n" \
+            "start, end = int(fields[47]), int(fields[48])\n" \
+            "ctypes.memset(start, 32, end - start)\n" \
+            "print('hidden', flush=True)\n" \
+            "time.sleep(30)\n"  # as setproctitle does
+        ranks = 'RANK=0 WORLD_SIZE=2 sleep 6 & RANK=1 WORLD_SIZE=2 "$0" -c "$1" & wait'
+        with Operator() as operator:
+            env = {"AMDAHL_RUNTIME": "Torchrun", "PET_NPROC_PER_NODE": "2",
+                   "AMDAHL_REPORT_URL": operator.url}
+            with Launch("sh", "-c", ranks, sys.executable, title, env=env) as launch:
+                launch.said("hidden")
+                hidden_at = len(operator.reports)
+                wait_for(lambda: operator.last().get("endedRanks"))
+                self.assertGreater(len(operator.reports), hidden_at + 1)
+                ended_at = len(operator.reports)
+                wait_for(lambda: len(operator.reports) > ended_at + 2)
+                told = [report.get("endedRanks", []) for report in operator.reports]
+                self.assertEqual([ranks for ranks in told if ranks not in ([], [0])], [])
+                self.assertEqual(told[-1], [0])
 
 
 if __name__ == "__main__":
