@@ -10,10 +10,8 @@ from train_tiny import Trainer, main
 
 
 class CheckpointedTrainer(Trainer):
-    def train_step(self) -> float:
-        loss = super().train_step()
-        checkpoint.default().report()  # a commit that became complete meanwhile
-        return loss
+    def should_stop(self) -> bool:
+        return checkpoint.should_stop()  # which knows of a pause whose save has failed
 
     def restore(self) -> None:
         """Every rank calls load(), and all get the same step."""
@@ -26,6 +24,9 @@ class CheckpointedTrainer(Trainer):
         self.done = loaded.step
         if self.here.rank == 0:
             print(f"resumed from step {self.done}", flush=True)
+
+    def save_for_pause(self) -> bool:
+        return checkpoint.save_and_wait(self.save, self.done)
 
     def save(self) -> bool:
         """Returns when everything is copied. A process that ends waits for what it has copied."""

@@ -69,6 +69,13 @@ class Trainer:
         if self.here.rank == 0:
             print(f"resumed from step {self.done}", flush=True)
 
+    def should_stop(self) -> bool:
+        return self.here.should_stop()
+
+    def save_for_pause(self) -> bool:
+        """Whether it is complete."""
+        return self.save()
+
     def save(self) -> bool:
         """By rank 0, into a folder that all nodes share; every rank learns whether it is there."""
         assert self.folder is not None
@@ -108,12 +115,14 @@ def train(options: argparse.Namespace, make=Trainer) -> None:
         began = time.monotonic()
         loss = trainer.train_step()
         here.step(trainer.done, options.steps, loss)
-        stop = here.should_stop()
+        stop = trainer.should_stop()
         due = trainer.done % options.checkpoint_steps == 0 or trainer.done == options.steps
-        if trainer.folder and (stop or due) and trainer.save() and stop:
+        if trainer.folder and stop and trainer.save_for_pause():
             if here.rank == 0:
                 print(f"stopped at step {trainer.done}, as asked", flush=True)
             return
+        if trainer.folder and due and not stop:
+            trainer.save()
         time.sleep(max(0.0, began + options.step_seconds - time.monotonic()))
 
 

@@ -10,7 +10,7 @@ from torch import nn
 
 parser = argparse.ArgumentParser(description=__doc__)
 parser.add_argument("--steps", type=int, default=400)
-parser.add_argument("--folder", default="/tmp/zero", help="that all nodes see")
+parser.add_argument("--folder", default="/tmp/zero", help="that all nodes share")
 parser.add_argument("--out", default="/tmp/model.pt", help="where the finished model goes")
 given = parser.parse_args()
 total, folder, out = given.steps, given.folder, given.out
@@ -39,20 +39,29 @@ def train(n: int) -> float:
 from amdahl import checkpoint, job  # noqa: E402
 
 if checkpoint.restore_capture(folder):        # nothing on the first run
-    engine.load_checkpoint(folder)
+    path, _ = engine.load_checkpoint(folder)
+    if path is None:                          # DeepSpeed only warns of it
+        raise RuntimeError(f"DeepSpeed cannot load what was restored to {folder}")
+
+
+def save() -> bool:
+    tag = f"global_step{engine.global_steps}"
+    engine.save_checkpoint(folder, tag=tag)
+    taken = checkpoint.capture(folder, engine.global_steps, tag=tag)   # on all ranks
+    if engine.global_rank == 0:
+        shutil.rmtree(os.path.join(folder, tag))                       # it has been copied
+    return taken
+
+
 while engine.global_steps < total:
     loss = train(engine.global_steps + 1)
     job.step(engine.global_steps, total, loss=loss)
-    stop = checkpoint.should_stop()
-    if stop or checkpoint.due():
-        tag = f"global_step{engine.global_steps}"
-        engine.save_checkpoint(folder, tag=tag)
-        checkpoint.capture(folder, engine.global_steps, tag=tag)   # on all ranks
-        if engine.global_rank == 0:
-            shutil.rmtree(os.path.join(folder, tag))               # it has been copied
-    if stop:
-        checkpoint.wait()                     # until it is committed
-        job.exit_paused()                     # nothing below is done with half a model
+    if checkpoint.should_stop():
+        if checkpoint.save_and_wait(save, engine.global_steps):    # if not, training goes on
+            job.exit_paused()                 # nothing below is done with half a model
+    elif checkpoint.due():
+        save()
 if engine.global_rank == 0:
     torch.save(engine.module.state_dict(), out)                    # the run is complete
 # [end]
+torch.distributed.destroy_process_group()

@@ -44,6 +44,10 @@ def state() -> dict:
     return {"model": weights, "optimizer": moments, "step": done}
 
 
+def save() -> None:
+    dcp.save(state(), checkpoint_id=str(done), storage_writer=writer)
+
+
 done, writer, reader = 0, StorageWriter(), StorageReader()    # once, on all ranks
 if reader.newest() is not None:               # None on the first run: there is nothing to load
     loaded = state()
@@ -55,10 +59,10 @@ while done < total:
     done += 1
     job.step(done, total, loss=train(done))
     stop = checkpoint.should_stop()
-    if stop or checkpoint.due():              # save() returns when it is committed
-        dcp.save(state(), checkpoint_id=str(done), storage_writer=writer)
-    if stop:
-        job.exit_paused()                     # nothing below is done with half a model
+    if stop or checkpoint.due():              # dcp.save() waits in any case
+        saved = checkpoint.save_and_wait(save, done, writer.checkpointer)
+        if stop and saved:                    # committed; if not, training goes on
+            job.exit_paused()                 # nothing below is done with half a model
 whole = get_model_state_dict(model, options=StateDictOptions(full_state_dict=True))
 if dist.get_rank() == 0:
     torch.save(whole, out)                    # the run is complete

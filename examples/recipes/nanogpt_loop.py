@@ -69,16 +69,18 @@ from amdahl import checkpoint, job  # noqa: E402
 from amdahl.checkpoint import hooks  # noqa: E402
 
 
-def state() -> dict:                          # generators too: every rank draws its own batches
-    return {"model": raw_model.state_dict(), "optimizer": optimizer.state_dict(),
-            "rng": hooks.rng_state()}
+def save() -> bool:                           # generators too: every rank draws its own batches
+    state = {"model": raw_model.state_dict(), "optimizer": optimizer.state_dict(),
+             "rng": hooks.rng_state()}
+    return checkpoint.save(state, iter_num, patience=600)
 
 
 loaded = checkpoint.load()                    # in the place of init_from == "resume"
 if loaded:
     raw_model.load_state_dict(loaded.state["model"])
     optimizer.load_state_dict(loaded.state["optimizer"])
-    hooks.set_rng_state(loaded.state["rng"])
+    if loaded.own:                            # not on a rank that the saved run did not have
+        hooks.set_rng_state(loaded.state["rng"])
     iter_num = loaded.step
 model = DistributedDataParallel(raw_model) if ddp else raw_model
 while iter_num < max_iters:
@@ -101,12 +103,11 @@ while iter_num < max_iters:
     # [recipe]
     iter_num += 1                             # so many are done
     job.step(iter_num, max_iters, loss=lossf)
-    stop = checkpoint.should_stop()
-    if stop or checkpoint.due():
-        checkpoint.save(state(), iter_num, patience=600)
-    if stop:
-        checkpoint.wait()
-        job.exit_paused()                     # what follows is for a run that is complete
+    if checkpoint.should_stop():
+        if checkpoint.save_and_wait(save, iter_num):    # committed; if not, training goes on
+            job.exit_paused()                 # what follows is for a run that is complete
+    elif checkpoint.due():
+        save()
 if master_process:
     torch.save(raw_model.state_dict(), out)
 # [end]

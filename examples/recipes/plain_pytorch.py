@@ -41,17 +41,21 @@ loaded = checkpoint.load()                    # None when there is none yet
 if loaded:
     model.load_state_dict(loaded.state["model"])
     optimizer.load_state_dict(loaded.state["optimizer"])
+
+
+def save() -> bool:                           # all ranks have the same: one gives it to all
+    state = {"model": model.state_dict(), "optimizer": optimizer.state_dict()}
+    return checkpoint.save(state if checkpoint.rank() == 0 else {}, n, patience=600)
+
+
 for n in range(loaded.step + 1 if loaded else 1, total + 1):
     loss = train(n)
     job.step(n, total, loss=loss)
-    stop = checkpoint.should_stop()           # the same on all ranks, as due() and load()
-    if stop or checkpoint.due():
-        state = {"model": model.state_dict(), "optimizer": optimizer.state_dict()}
-        # All ranks have the same: one gives it, and all get it back.
-        checkpoint.save(state if checkpoint.rank() == 0 else {}, n, patience=600)
-    if stop:
-        checkpoint.wait()                     # until it is committed
-        job.exit_paused()                     # nothing below is done with half a model
+    if checkpoint.should_stop():              # the same on all ranks, as due() and load()
+        if checkpoint.save_and_wait(save, n):     # committed; if not, training goes on
+            job.exit_paused()                 # nothing below is done with half a model
+    elif checkpoint.due():
+        save()
 if dist.get_rank() == 0:
     torch.save(model.state_dict(), out)       # the run is complete
 # [end]

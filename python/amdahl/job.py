@@ -10,7 +10,7 @@
         if job.should_stop():
             save(f"/ckpt/{n}")
             job.committed(n, f"/ckpt/{n}")
-            break
+            job.exit_paused()
 
 Outside of a job, and after anything goes wrong, every call does nothing; none waits for the
 launcher. `should_stop()` gives all ranks of torch.distributed the same answer at the same step, so
@@ -22,6 +22,7 @@ from __future__ import annotations
 import json
 import os
 import socket
+import sys
 import threading
 import time
 from typing import NoReturn
@@ -250,9 +251,13 @@ def committed(step: int, path: str, bytes: int = 0,  # noqa: A002
               engine: dict | None = None) -> None:
     """A checkpoint of this step is complete and can be read back from path.
 
-    engine: what a checkpoint engine knows of it, see ENGINE_FIELDS.
+    It counts what step() counts: a pause waits for a checkpoint of the last step. The interval of
+    `amdahl.checkpoint.due()` begins again. engine: what a checkpoint engine knows of it, see
+    ENGINE_FIELDS.
     """
     _quietly(_launcher.committed, step, path, bytes, engine)
+    if engine is None:  # an engine has noted its save when it was copied
+        _quietly(_note_save)
 
 
 def failed(message: str) -> None:
@@ -271,6 +276,13 @@ def exit_paused() -> NoReturn:
     Under torchrun with 0, because it takes anything else for a failed worker.
     """
     raise SystemExit(0 if os.environ.get("TORCHELASTIC_RUN_ID") else EXIT_PAUSED)
+
+
+def _note_save() -> None:
+    """For due(), if the script asks that: it is in a module that imports this one."""
+    cadence = sys.modules.get("amdahl.checkpoint.cadence")
+    if cadence is not None:
+        cadence.SAVES.note()
 
 
 def _quietly(call, *arguments):

@@ -8,7 +8,7 @@ from unittest import mock
 
 sys.path.insert(0, str(pathlib.Path(__file__).resolve().parent.parent))
 
-from amdahl import agreement  # noqa: E402
+from amdahl import agreement, job  # noqa: E402
 from amdahl.checkpoint import cadence  # noqa: E402
 from test_agreement import Store  # noqa: E402
 
@@ -39,6 +39,22 @@ class Followed(unittest.TestCase):
         ones[0].saved()
         now[0] = 130.0
         self.assertEqual([one.due() for one in ones], [False] * 2)
+
+    # promises: D6
+    def test_a_script_that_saves_by_its_own_means_begins_the_interval_by_committed(self):
+        now = [100.0]
+        with mock.patch.object(cadence.SAVES, "at", None), \
+                mock.patch("time.monotonic", lambda: now[0]):
+            one = cadence.Cadence(10, clock=lambda: now[0])
+            seen = []
+            for now[0] in (110.0, 112.0, 119.9, 120.0):
+                seen.append(one.due())
+                if now[0] == 110.0:
+                    job.committed(1, "/ckpt/1")
+            self.assertEqual(seen, [True, False, False, True])
+            # A checkpointer tells of a commit long after it noted the save.
+            job.committed(2, "/ckpt/2", engine={"stallSeconds": 1})
+            self.assertEqual(cadence.SAVES.at, 110.0)
 
     # promises: D3
     def test_what_rank_0_says_is_what_all_do(self):

@@ -15,7 +15,7 @@ HERE = pathlib.Path(__file__).resolve().parent
 sys.path.insert(0, str(HERE.parent))
 
 from amdahl import checkpoint  # noqa: E402
-from amdahl.checkpoint import directories  # noqa: E402
+from amdahl.checkpoint import directories, restoring  # noqa: E402
 from states import LibraryCase  # noqa: E402
 
 RANK_SECONDS_MAX = 300
@@ -49,6 +49,8 @@ while engine.global_steps < steps:
 if dist.get_rank() == 0:
     print("weights", float(sum(p.double().sum() for p in engine.module.parameters())).hex(),
           file=sys.stderr)
+dist.barrier()  # a rank that is left alone at its end may abort in gloo
+dist.destroy_process_group()
 '''
 
 
@@ -113,7 +115,7 @@ class Folders(Case):
         checkpoint.capture(self.folder, 5, checkpointer=mine)
         mine.wait()
         self.write("global_step5", 6)  # as if torn
-        with mock.patch.object(directories, "_write_latest", side_effect=OSError("power is lost")):
+        with mock.patch.object(restoring, "_write_latest", side_effect=OSError("power is lost")):
             pathlib.Path(self.folder, "latest").write_text("global_step4")
             with self.assertRaises(OSError):
                 checkpoint.restore_capture(self.folder, checkpointer=mine)
@@ -160,6 +162,23 @@ class Folders(Case):
         with self.assertWarnsRegex(RuntimeWarning, "is damaged"):
             tag = checkpoint.restore_capture(self.folder + "-other", checkpointer=mine)
         self.assertEqual(tag, "global_step1")
+
+    # promises: D12
+    def test_a_latest_of_another_run_is_not_what_was_restored(self):
+        self.write("global_step9", 9)
+        self.assertIsNone(checkpoint.restore_capture(self.folder, checkpointer=self.open()))
+
+    def test_when_all_are_damaged_it_is_an_error_and_not_a_first_run(self):
+        mine = self.open()
+        self.write("global_step1", 1)
+        checkpoint.capture(self.folder, 1, checkpointer=mine)
+        mine.wait()
+        for name in pathlib.Path(self.uri).glob("data/*"):
+            name.write_bytes(name.read_bytes()[:-5] + b"wrong")
+        with self.assertWarnsRegex(RuntimeWarning, "is damaged"), \
+                self.assertRaises(checkpoint.CheckpointError):
+            checkpoint.restore_capture(self.folder + "-other", checkpointer=mine)
+        self.assertFalse(os.path.exists(self.folder + "-other/latest"))
 
     def test_paths_out_of_the_folder_are_refused(self):
         mine = self.open()

@@ -1,6 +1,7 @@
 """A script of examples/recipes as a job of two ranks on the embedded cluster."""
 
 import os
+import shutil
 import signal
 import sys
 import unittest
@@ -16,6 +17,20 @@ from test_torchrun import process_of_rank  # noqa: E402
 
 STEPS = 400
 SLOW = "0.1"
+
+
+def refuse_pause(case: JobCase, job: Job) -> None:
+    """A pause of a job whose store has begun to fail: it is refused, the same attempt goes on."""
+    case.until(lambda: job.status().get("progress", {}).get("step"), job, "a reported step")
+    shutil.rmtree(job.checkpoints, ignore_errors=True)
+    job.checkpoints.write_text("")  # root may write into any folder, but not below a file
+    said = case.home.run("pause", job.name, "--wait", check=False)
+    case.assertEqual(said.returncode, 1, said.stdout + said.stderr)
+    case.assertIn("refused", said.stdout + said.stderr)
+    before = job.last_step()
+    case.until(lambda: job.last_step() > before + 5, job, "more steps")
+    status = job.status()
+    case.assertEqual((status["phase"], status["attempt"]), ("Running", 1), status)
 
 
 @unittest.skipUnless(LIBRARY, "AMDAHL_CHECKPOINT_LIBRARY names no library: run it by ctest")
@@ -38,8 +53,8 @@ class RecipeCase(JobCase):
         """Where a recipe puts its model when the run is complete."""
         return self.home.path / name / "finished"
 
-    def start_recipe(self, script: str, *arguments: str) -> Job:
-        name = script.replace("_", "-")
+    def start_recipe(self, script: str, *arguments: str, suffix: str = "") -> Job:
+        name = script.replace("_", "-") + suffix
         variables = {"AMDAHL_CHECKPOINT_LIBRARY": LIBRARY, "OMP_NUM_THREADS": "1",
                      "NSS_WRAPPER_DISABLE_DEEPBIND": "1", **self.variables}
         place = "        - {name: PYTHONPATH, value: "
@@ -88,6 +103,17 @@ class RecipeCase(JobCase):
         self.assertLessEqual(third[0], second[-1] + 1)
         self.assertEqual(sorted({step for _, step, _ in job.losses()}), list(range(1, STEPS + 1)))
         return job
+
+    def check_refused_pause(self, script: str, *arguments: str) -> None:
+        """A store that fails costs no step: the script trains on, and pauses when it is back."""
+        job = self.start_recipe(script, *arguments, suffix="-refused")
+        refuse_pause(self, job)
+        job.checkpoints.unlink()
+        status = self.until_phase(job, "Paused")
+        self.assertEqual((status["pause"]["outcome"], status["pause"]["lostSteps"]),
+                         ("Committed", 0), status)
+        self.assertEqual(status["pause"]["step"], self.steps_of(job, 1)[-1])
+        self.assertFalse(self.finished(job.name).exists(), "a pause published half a model")
 
     def check_losses_repeat(self, job: Job) -> None:
         """A step that was made twice, before the kill and after it, had the same loss."""

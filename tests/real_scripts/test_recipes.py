@@ -22,6 +22,18 @@ class Recipes(RecipeCase):
     def test_a_loop_like_that_of_nanogpt(self):
         self.check_losses_repeat(self.check_whole_life("nanogpt_loop"))
 
+    # promises: D2
+    def test_a_store_that_fails_costs_no_step_of_a_loop_like_that_of_nanogpt(self):
+        self.check_refused_pause("nanogpt_loop")
+
+    # promises: D2
+    def test_a_store_that_fails_costs_no_step_of_fsdp(self):
+        self.check_refused_pause("fsdp_dcp")
+
+    # promises: D2
+    def test_a_store_that_fails_costs_no_step_of_deepspeed(self):
+        self.check_refused_pause("deepspeed_zero", f"--folder={self.home.path / 'zero-refused'}")
+
     # promises: B8, D12
     def test_the_trainer_of_hugging_face(self):
         self.check_whole_life("huggingface_trainer")

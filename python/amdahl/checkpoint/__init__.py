@@ -1,20 +1,24 @@
 """Checkpoints of a training job: copied in a moment, written behind it, committed or not there.
 
-    from amdahl import checkpoint
+    from amdahl import checkpoint, job
 
     loaded = checkpoint.load()
     if loaded:
         model.load_state_dict(loaded.state["model"])
         optimizer.load_state_dict(loaded.state["optimizer"])
-    for n in range(loaded.step + 1 if loaded else 0, total):
+    for n in range(loaded.step + 1 if loaded else 1, total + 1):
         train(n)
-        stop = checkpoint.should_stop()
-        if stop or checkpoint.due():
-            state = {"model": model.state_dict(), "optimizer": optimizer.state_dict()}
-            checkpoint.save(state, n, metrics={"loss": loss}, patience=600)
-        if stop:
-            checkpoint.wait()
-            break
+        if checkpoint.should_stop():
+            if checkpoint.save_and_wait(save, n):  # committed
+                job.exit_paused()
+        elif checkpoint.due():
+            save()
+
+with
+
+    def save() -> bool:
+        state = {"model": model.state_dict(), "optimizer": optimizer.state_dict()}
+        return checkpoint.save(state, n, metrics={"loss": loss}, patience=600)
 
 `save()` returns when every tensor is copied, those on the CPU too: they may change at once. Where
 checkpoints go is said by AMDAHL_CHECKPOINT_URI, or by `Checkpointer(uri)`: /path, file:///path,
@@ -29,21 +33,25 @@ checkpoints, `capture` for folders that others write (DeepSpeed).
 from __future__ import annotations
 
 import threading
+from collections.abc import Callable
 
-from amdahl import job
+from amdahl import agreement, job
 from amdahl.checkpoint import together
 from amdahl.checkpoint.cadence import Cadence
 from amdahl.checkpoint.checkpointer import Checkpointer, Loaded
-from amdahl.checkpoint.directories import capture, restore_capture
+from amdahl.checkpoint.directories import capture
 from amdahl.checkpoint.library import CheckpointError
+from amdahl.checkpoint.pauses import Pauses
+from amdahl.checkpoint.restoring import restore_capture
 from amdahl.checkpoint.tree import Shard
 
 __all__ = ["CheckpointError", "Checkpointer", "Loaded", "Shard", "capture", "default", "due",
-           "load", "rank", "restore_capture", "save", "should_stop", "wait"]
+           "load", "rank", "restore_capture", "save", "save_and_wait", "should_stop", "wait"]
 
 _lock = threading.Lock()
 _default: Checkpointer | None = None
 _cadence = Cadence()
+_pauses = Pauses()
 
 
 def default() -> Checkpointer:
@@ -69,14 +77,14 @@ def due() -> bool:
 
 def load() -> Loaded | None:
     """The newest checkpoint that is sound, or nothing. All ranks call it, and get the same step:
-    the newest that every rank can read."""
+    the newest that every rank can read. Before torch.distributed is initialised too."""
     own = default()
 
     def look(step: int | None, before: int) -> tuple | None:
         found = own.load(step, before=before)
         return found and (found.step, found)
 
-    loaded = together.newest("load", look)
+    loaded = together.newest("load", look, agreement.starting_group(own.world_size))
     return loaded[1] if loaded else None
 
 
@@ -90,8 +98,19 @@ def wait(seconds: float = 1800.0) -> None:
     default().wait(seconds)
 
 
+def save_and_wait(save: Callable[[], object], step: int,
+                  checkpointer: Checkpointer | None = None) -> bool:
+    """Calls save() and waits: whether this step is committed, the same answer on all ranks.
+
+    save() saves that step in whichever way, by `checkpointer` unless by the default one. What the
+    store refuses, and a save that is skipped, are told to the launcher, and training goes on.
+    """
+    return _pauses.save_and_wait(checkpointer or default(), step, save)
+
+
 def should_stop() -> bool:
-    """Whether to save, wait() and end: job.should_stop(), the same on all ranks."""
+    """Whether to save_and_wait() and end: job.should_stop(), the same on all ranks. After a save
+    that failed it is no until the next one is due, or until the launcher asks again."""
     if _default is not None:
         _default.report()
-    return job.should_stop()
+    return _pauses.wanted(job.should_stop(), _cadence.asked)

@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import atexit
 import ctypes
-import dataclasses
 import json
 import os
 import secrets
@@ -15,20 +14,9 @@ import weakref
 from amdahl import job
 from amdahl.checkpoint import cadence, library, tree
 from amdahl.checkpoint.init_from import InitFrom
-from amdahl.checkpoint.reading import Reading
+from amdahl.checkpoint.reading import Loaded, Reading
 
 CLOSE_SECONDS = 600.0  # a process that ends waits so long for what it has copied
-
-
-@dataclasses.dataclass
-class Loaded:
-    """A checkpoint in memory."""
-
-    step: int
-    state: object
-    metrics: dict
-    passed_over: list  # newer ones that were damaged: {"step": .., "why": ..}
-    init_from: str | None = None  # the checkpoint.initFrom that it is from; None: the job's own
 
 
 class Checkpointer:
@@ -135,10 +123,10 @@ class Checkpointer:
 
         A job that has none itself starts from its `checkpoint.initFrom`: `Loaded.init_from` then
         says where the state is from.
-        A rank gets the state that it saved, or that of rank 0 if it saved none. Tensors of `into`
-        are filled in place if they lie on the CPU and have no gaps, which needs no memory and is
-        faster; after an error they hold anything. `slices` has for names of tensors (offset, shape)
-        of the part that is wanted; others are loaded whole.
+        A rank gets the state that it saved, or that of rank 0 if it saved none; `Loaded.own` says
+        which. Tensors of `into` are filled in place if they lie on the CPU and have no gaps, which
+        needs no memory and is faster; after an error they hold anything. `slices` has for names of
+        tensors (offset, shape) of the part that is wanted; others are loaded whole.
         """
         self._check_process()
         reading = Reading(self.rank, as_numpy, slices or {}, into)
@@ -162,13 +150,15 @@ class Checkpointer:
 
     def _loaded(self, found: dict, passed: list, reading: Reading) -> Loaded:
         state = found.get("rankState")
+        own = state is not None or self.rank == 0
         state = found["state"] if state is None else state
         wanted, loaded, places = reading.plan(found["tensors"], tree.tensor_names(state))
         self.read_tensors(wanted, places)
         return Loaded(step=found["step"], state=tree.restored(state, loaded),
                       metrics={k: float(v) for k, v in found["metrics"].items()},
                       passed_over=passed,
-                      init_from=None if self._read is self._session else self._initial.text)
+                      init_from=None if self._read is self._session else self._initial.text,
+                      own=own)
 
     def open_step(self, step: int | None = None, before: int = -1) -> dict | None:
         """What is known of a step, or of the newest (before another); for `read_tensors()`."""

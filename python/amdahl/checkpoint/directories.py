@@ -8,21 +8,21 @@
 
 A folder of DeepSpeed has a folder for each tag and a file `latest` that names one. capture() reads
 the files of a tag into memory, all of them, and lets go of that when the checkpointer has its copy;
-then they may be removed. A file that changes meanwhile is an error. restore_capture() puts
-them back, makes them durable, and only then writes `latest`: a crash on the way leaves the
-old one. Every byte that comes back is verified.
+then they may be removed. A file that changes meanwhile is an error. `restoring` puts them back.
+All nodes must see the folder, which is proved at each call, or say shared=False.
 """
 
 from __future__ import annotations
 
+import contextlib
 import ctypes
 import mmap
 import os
 import secrets
-import shutil
 import sys
-import warnings
+import time
 
+from amdahl import agreement
 from amdahl.checkpoint import library, tree
 from amdahl.checkpoint.checkpointer import Checkpointer
 
@@ -32,18 +32,23 @@ BYTES_MAX = 1 << 42
 LATEST_BYTES_MAX = 4096
 PIECE_BYTES_MAX = 64 << 20
 PATIENCE_SECONDS = 1800.0
+SEEN_SECONDS_MAX = 10.0  # a filesystem of several nodes may show a new file late
+SEEN_EVERY_SECONDS = 0.1
 
 
 def capture(directory: str, step: int, *, tag: str | None = None,
             checkpointer: Checkpointer | None = None, shared: bool = True) -> bool:
     """Takes the files of a tag, or of the one that `latest` names. All ranks call it.
 
-    shared: all ranks see one folder, and rank 0 takes all. Otherwise each node has its own, and its
-    first process takes that. False when it was skipped: earlier saves are still being written.
+    shared: all ranks see one folder, and rank 0 takes all; an error if they do not. Otherwise each
+    node has its own, and its first process takes that. False when it was skipped: earlier saves are
+    still being written.
     """
-    own = checkpointer or _default()
-    _meet()  # a rank's files are complete when all have come here
-    takes = _is_first(own, shared)
+    own = checkpointer or default()
+    meet()  # a rank's files are complete when all have come here
+    if shared:
+        prove_shared(directory, own)
+    takes = is_first(own, shared)
     tag = (tag or read_latest(directory)) if takes else ""
     if takes and not tag:
         raise FileNotFoundError(f"{directory} has no file {LATEST!r}: give a tag")
@@ -53,24 +58,13 @@ def capture(directory: str, step: int, *, tag: str | None = None,
                                 patience=PATIENCE_SECONDS)
 
 
-def restore_capture(directory: str, step: int | None = None, *,
-                    checkpointer: Checkpointer | None = None, shared: bool = True) -> str | None:
-    """Writes a step, or the newest that is sound, back; gives its tag, or nothing."""
-    own = checkpointer or _default()
-    tag = None
-    if _is_first(own, shared):
-        tag = _restore_newest(own, directory, step)
-    _meet()
-    return tag or read_latest(directory)
-
-
 def read_latest(directory: str) -> str | None:
     try:
         with open(os.path.join(directory, LATEST), encoding="utf-8") as file:
             tag = file.read(LATEST_BYTES_MAX).strip()
     except FileNotFoundError:
         return None
-    _check_path(tag)
+    check_path(tag)
     return tag
 
 
@@ -180,116 +174,73 @@ def _paths(folder: str) -> list:
     return sorted(found)
 
 
-def _restore_newest(own: Checkpointer, directory: str, step: int | None) -> str | None:
-    """Falls back to an older checkpoint when the newest is damaged, as load() does."""
-    before = -1
-    while True:
-        found = own.open_step(step, before=before)
-        if found is None:
-            return None
-        try:
-            return _restore(own, directory, found)
-        except library.CheckpointError as error:
-            if step is not None or error.code not in ("corrupt", "not_found"):
-                raise
-            warnings.warn(f"checkpoint of step {found['step']} is damaged: {error}",
-                          RuntimeWarning, stacklevel=3)
-            before = found["step"]
-
-
-def _restore(own: Checkpointer, directory: str, found: dict) -> str:
-    state = found.get("rankState") or found["state"]
-    if not isinstance(state, dict) or state.get("kind") != "capture":
-        raise library.CheckpointError("invalid", f"step {found['step']} in {own.uri} is no folder "
-                                      "that was captured: use amdahl.checkpoint.load()")
-    tag = state["tag"]
-    _check_path(tag)
-    os.makedirs(directory, exist_ok=True)
-    hidden = os.path.join(directory, f".{tag}.{secrets.token_hex(4)}.tmp")
-    try:
-        _write_files(own, hidden, state["files"])
-        _put_in_place(hidden, os.path.join(directory, tag))
-    finally:
-        shutil.rmtree(hidden, ignore_errors=True)
-    _write_latest(directory, tag)
-    return tag
-
-
-def _write_files(own: Checkpointer, folder: str, files: list) -> None:
-    """Through memory that is the files, so that their size does not matter."""
-    os.mkdir(folder)
-    folders = {folder}
-    for one in files:
-        _check_path(one["path"])
-        path = os.path.join(folder, one["path"])
-        os.makedirs(os.path.dirname(path), exist_ok=True)
-        folders.add(os.path.dirname(path))
-        with open(path, "xb+") as file:
-            file.truncate(one["bytes"])
-            if one["bytes"]:
-                _fill(own, file, one)
-            os.fsync(file.fileno())
-    for path in sorted(folders, reverse=True):
-        _sync_folder(path)
-
-
-def _fill(own: Checkpointer, file, one: dict) -> None:
-    with mmap.mmap(file.fileno(), one["bytes"]) as memory:
-        view = ctypes.c_char.from_buffer(memory)
-        try:
-            own.read_tensors([{"name": one["tensor"]["$tensor"], "dtype": "U8",
-                               "shape": [one["bytes"]]}], [ctypes.addressof(view)])
-        finally:
-            del view  # else the memory cannot be let go
-        memory.flush()
-
-
-def _put_in_place(folder: str, target: str) -> None:
-    old = f"{folder}.old"
-    if os.path.exists(target):
-        os.rename(target, old)
-    os.rename(folder, target)
-    _sync_folder(os.path.dirname(target))
-    shutil.rmtree(old, ignore_errors=True)
-
-
-def _write_latest(directory: str, tag: str) -> None:
-    path = os.path.join(directory, f".{LATEST}.{secrets.token_hex(4)}.tmp")
-    with open(path, "x", encoding="utf-8") as file:
-        file.write(tag)
-        file.flush()
-        os.fsync(file.fileno())
-    os.rename(path, os.path.join(directory, LATEST))
-    _sync_folder(directory)
-
-
-def _sync_folder(path: str) -> None:
-    descriptor = os.open(path, os.O_RDONLY | os.O_DIRECTORY)
-    try:
-        os.fsync(descriptor)
-    finally:
-        os.close(descriptor)
-
-
-def _check_path(path: object) -> None:
+def check_path(path: object) -> None:
     """What comes from a checkpoint must stay below the folder."""
     if not isinstance(path, str) or "\0" in path or \
             any(part in ("", ".", "..") for part in path.split("/")):
         raise library.CheckpointError("invalid", f"a captured file cannot have the path {path!r}")
 
 
-def _is_first(own: Checkpointer, shared: bool) -> bool:
+def is_first(own: Checkpointer, shared: bool) -> bool:
     return own.rank == 0 if shared else os.environ.get("LOCAL_RANK", "0") == "0"
 
 
-def _meet() -> None:
+def prove_shared(directory: str, own: Checkpointer) -> None:
+    """An error on all ranks unless all of them see this folder. All ranks call it.
+
+    Else rank 0 would take its node's files for all, and those of the others would be in no
+    checkpoint.
+    """
+    ranks = agreement.starting_group(own.world_size)
+    if ranks is None:
+        return
+    nonce = agreement.tell_all("shared", lambda: _leave_proof(directory), ranks=ranks)
+    proof = _proof(directory, nonce)
+    try:
+        if agreement.all_say("shared", nonce >= 0 and _is_seen(proof), ranks=ranks):
+            return
+    finally:
+        if ranks.rank == 0:
+            with contextlib.suppress(OSError):
+                os.unlink(proof)
+    raise library.CheckpointError("invalid", f"{directory}: " + (
+        "not all ranks see what rank 0 writes there. Name a folder that all nodes share, or pass "
+        "shared=False if each node has its own" if nonce >= 0 else "rank 0 cannot write there"))
+
+
+def _proof(directory: str, nonce: int) -> str:
+    return os.path.join(directory, f".amdahl-shared-{nonce:016x}.tmp")
+
+
+def _leave_proof(directory: str) -> int:
+    """Its nonce. Negative when it cannot be written: the others wait to be told."""
+    nonce = secrets.randbits(60)
+    try:
+        os.makedirs(directory, exist_ok=True)
+        with open(_proof(directory, nonce), "x", encoding="utf-8"):
+            return nonce
+    except OSError as error:
+        print(f"amdahl: {error}", file=sys.stderr, flush=True)
+        return -1
+
+
+def _is_seen(path: str) -> bool:
+    began = time.monotonic()
+    while not os.path.exists(path):
+        if time.monotonic() - began >= SEEN_SECONDS_MAX:
+            return False
+        time.sleep(SEEN_EVERY_SECONDS)
+    return True
+
+
+def meet() -> None:
     torch = sys.modules.get("torch")
     if torch is not None and torch.distributed.is_available() and \
             torch.distributed.is_initialized():
         torch.distributed.barrier()
 
 
-def _default() -> Checkpointer:
+def default() -> Checkpointer:
     from amdahl import checkpoint  # noqa: PLC0415
 
     return checkpoint.default()

@@ -31,6 +31,7 @@ import sys
 from amdahl import agreement, job
 from amdahl.checkpoint import cadence, library, together
 from amdahl.checkpoint.checkpointer import Checkpointer
+from amdahl.checkpoint.pauses import Pauses
 
 PATIENCE_SECONDS = 1800.0
 RNG_KEY = "amdahl_rng"
@@ -43,7 +44,7 @@ class _Saving:
                  every_steps: int = 0, exit_on_pause: bool = True) -> None:
         self.paused = False
         self._exit_on_pause = exit_on_pause
-        self._refused = False  # the save for a pause has failed
+        self._pauses = Pauses()
         self._given = checkpointer
         self._cadence = cadence.Cadence(interval)
         self._every_steps = every_steps
@@ -64,8 +65,7 @@ class _Saving:
         due, stop = self._cadence.asked(), cadence.asked_to_stop()
         if self._every_steps and step % self._every_steps == 0:
             due = self._cadence.asked_apart() or due
-        self._refused = self._refused and stop  # a wish that was taken back, and may come again
-        stop = stop and (due or not self._refused)
+        stop = self._pauses.wanted(stop, lambda: due)
         if stop or (due and step != self._last_step):
             with job.phase("CheckpointSave"):
                 self.paused = self._save(step, state, stop)
@@ -81,24 +81,25 @@ class _Saving:
         own = self.checkpointer
         # A rank that skipped a save would keep the others waiting for its part.
         patience = PATIENCE_SECONDS if stop or own.world_size > 1 else 0.0
-        done = True
-        try:
-            if step != self._last_step and own.save(state(), step, patience=patience):
+
+        def save() -> bool:
+            if step != self._last_step:
+                if not own.save(state(), step, patience=patience):
+                    return False
                 self._last_step = step
-            if stop:
-                own.wait(PATIENCE_SECONDS)
+            return True
+
+        if stop:
+            return self._pauses.save_and_wait(own, step, save)
+        save()
+        return False
+
+    def _ended(self) -> None:
+        """The run is complete, so a checkpoint that failed must not keep it from its last lines."""
+        try:
+            self.checkpointer.wait(PATIENCE_SECONDS)  # tells the launcher of a failure too
         except library.CheckpointError as error:
-            if not stop:
-                raise
-            job.failed(f"checkpoint of step {step}: {error}")
-            done = False
-            self._cadence.saved()  # the next try when the interval is over again
-        if not stop:
-            return False
-        # What rank 0 knows is what all do: it commits.
-        committed = cadence.agreed(False, done)[1]
-        self._refused = not committed
-        return committed
+            print(f"amdahl: a checkpoint was not committed: {error}", file=sys.stderr, flush=True)
 
     def _shared(self, state) -> dict:
         """All of it from rank 0, generators from every rank."""
@@ -131,7 +132,7 @@ class HuggingFaceCallback(_Saving):
         return control
 
     def on_train_end(self, args, state, control, **having):
-        self.checkpointer.wait(PATIENCE_SECONDS)
+        self._ended()
         return control
 
     def _state(self, state, having: dict) -> dict:
@@ -153,8 +154,11 @@ class LightningCallback(_Saving):
     _legacy_state_key = state_key
     _rng = None
     _epoch_ended = False
+    _before_batch: int | None = None  # the step
 
     def on_train_batch_end(self, trainer, module, *_, **__) -> None:
+        if trainer.global_step == self._before_batch:
+            return  # gradients are accumulated: no step was made
         job.step(trainer.global_step, trainer.max_steps if trainer.max_steps > 0 else None)
 
         def everything() -> dict:
@@ -178,12 +182,13 @@ class LightningCallback(_Saving):
             set_rng_state(self._rng)
 
     def on_train_batch_start(self, trainer, module, *_, **__) -> None:
+        self._before_batch = trainer.global_step
         if self._rng is not None and not self._epoch_ended:
             set_rng_state(self._rng)
         self._rng = None
 
     def on_train_end(self, trainer, module) -> None:
-        self.checkpointer.wait(PATIENCE_SECONDS)
+        self._ended()
 
     def state_dict(self) -> dict:
         return {}

@@ -19,6 +19,10 @@ class CheckpointError(RuntimeError):
         super().__init__(text)
         self.code = code
 
+    def __reduce__(self) -> tuple:
+        """torch.distributed.checkpoint sends the errors of ranks to each other."""
+        return type(self), (self.code, str(self))
+
 
 def places() -> list[pathlib.Path]:
     """Where it may lie: beside the package, in the build of its clone, with the programs."""

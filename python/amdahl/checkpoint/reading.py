@@ -1,8 +1,24 @@
-"""Which tensors of a checkpoint are read to where: new memory, or tensors that are there."""
+"""What a load gives, and which tensors are read to where: new memory, or tensors that are there."""
 
 from __future__ import annotations
 
+import dataclasses
+
 from amdahl.checkpoint import library, tensors, tree
+
+
+@dataclasses.dataclass
+class Loaded:
+    """A checkpoint in memory."""
+
+    step: int
+    state: object
+    metrics: dict
+    passed_over: list  # newer ones that were damaged: {"step": .., "why": ..}
+    init_from: str | None = None  # the checkpoint.initFrom that it is from; None: the job's own
+    # Whether this rank saved the state. If it saved none, as when fewer ranks did, the state is
+    # rank 0's: right for what all ranks share, wrong for generators and data loaders.
+    own: bool = True
 
 
 class Reading:
