@@ -17,14 +17,21 @@ bool may_hold_work(const Situation& s, std::uint32_t rank) {
   return report->step || report->checkpoint || !waits;
 }
 
+// Whether a new leader still waits for the first words of ranks that may have spoken to its
+// predecessor. One that was there when they started has heard what there is to hear.
+bool may_be_heard_yet(const Situation& s) {
+  const auto& started = s.view.record->started_at;
+  if (!s.seen.leading_since || (started && stamp(*s.seen.leading_since) <= *started)) return false;
+  const auto left = hearing_left(s, s.spec.checkpoint.pause.deadline.span);
+  return left > left.zero();
+}
+
 // Only its launcher knows whether a script listens, and says so when it is asked. A script that has
 // worked has a launcher that reports, though none may have been heard by this process yet.
 bool may_listen(const Situation& s) {
   const api::Report* const first = report_of(s.seen, s.view, 0);
-  if (first == nullptr) {
-    const auto hearing = hearing_left(s, s.spec.checkpoint.pause.deadline.span);
-    return s.view.record->first_step || s.view.record->worked_at || hearing > hearing.zero();
-  }
+  if (first == nullptr)
+    return s.view.record->first_step || s.view.record->worked_at || may_be_heard_yet(s);
   return first->pause.state == api::ReportPauseState::kNone ||
          first->pause.way != api::ReportPauseWay::kNone;
 }
