@@ -79,6 +79,15 @@ bool is_record(std::string_view line) {
          line[30] == ' ';
 }
 
+// The UID of an owner is what anybody wrote into a pod, and becomes the name of a folder.
+bool is_folder_name(std::string_view uid) {
+  constexpr std::size_t kUidMax = 64;
+  const auto plain = [](char c) {
+    return (c >= '0' && c <= '9') || (c >= 'a' && c <= 'z') || (c >= 'A' && c <= 'Z') || c == '-';
+  };
+  return !uid.empty() && uid.size() <= kUidMax && std::ranges::all_of(uid, plain);
+}
+
 void drop_old_attempts(const fs::path& owner) {
   std::uint32_t newest = 0;
   for (const fs::path& one : folders_in(owner))
@@ -110,7 +119,7 @@ std::string last_records(std::string_view records, std::size_t text_max, std::si
 void KeptLogs::keep(const Pod& pod, const PodFolder& from) {
   const auto* const owner = kube::controller_of(pod.metadata.owners);
   const auto attempt = attempt_of(pod);
-  if (owner == nullptr || !attempt) return;
+  if (owner == nullptr || !attempt || !is_folder_name(owner->uid)) return;
   const fs::path home = fs::path(folder_) / pod.metadata.ns / owner->uid.str();
   const fs::path kept = home / std::to_string(*attempt) / pod.metadata.name;
   std::error_code error;

@@ -76,6 +76,20 @@ TEST_CASE("Of a long log the end is kept, in whole lines", "[D9]") {
   CHECK(shown.size() > 10'000);
 }
 
+TEST_CASE("The UID of an owner leads to no other folder", "[A10]") {
+  Bench bench;
+  bench.keep(Bench::pod("llama", 1, 0), "mine\n");
+  for (const std::string& uid : {bench.folder.file("canary"), std::string("../default/uid-llama"),
+                                 std::string("../.."), std::string("."), std::string(65, 'a')}) {
+    Pod thief = Bench::pod("thief", 9, 0);
+    thief.metadata.owners.front().uid = uid;
+    bench.keep(thief, "theirs\n");
+  }
+  CHECK(bench.shown("llama-1-0") == "mine\n");
+  CHECK(bench.kept.owners().size() == 1);
+  CHECK_FALSE(std::filesystem::exists(bench.folder.file("canary")));
+}
+
 TEST_CASE("Pods that no controller owns, and pods of no attempt, leave nothing", "[D9]") {
   Bench bench;
   Pod alone = Bench::pod("llama", 1, 0);
