@@ -74,6 +74,21 @@ TEST_CASE("Times that no policy can count with are taken out of a status", "[A1]
   }
 }
 
+TEST_CASE("An account that nobody can have held is taken out of a status", "[A1]") {
+  constexpr std::int64_t kMost = 9'007'199'254'740'991;
+  TrainingJob job;
+  job.status.attempt = 1;
+  job.status.workers = api::WorkersStatus{.desired = 1};
+  job.status.attempts = {{.number = 1, .held_gpu_seconds = kMost}};
+  job.status.gpu_seconds = api::GpuSecondsStatus{
+      .held = 5,
+      .settled = api::SettledGpuSeconds{.attempt = 1, .phases = {{.name = "a", .seconds = kMost}}}};
+  const auto mended = mended_status(job);
+  REQUIRE(mended);
+  CHECK_FALSE(mended->gpu_seconds);
+  CHECK(mended->attempts[0].held_gpu_seconds == 0);
+}
+
 TEST_CASE("A status of ours needs no mending", "[A1]") {
   TrainingJob job;
   job.spec.nodes = 2;

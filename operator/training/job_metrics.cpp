@@ -3,6 +3,8 @@
 #include <algorithm>
 #include <tuple>
 
+#include "operator/waste/phases.hpp"
+
 namespace amdahl::training {
 namespace {
 
@@ -229,10 +231,12 @@ void JobMetrics::count_gpu_seconds(const TrainingJob& job, Counted& counted, boo
   if (!job.status.gpu_seconds) return;
   const Place place = place_of(job);
   for (const api::PhaseSeconds& phase : job.status.gpu_seconds->phases) {
+    if (!parse_enum<waste::Phase>(phase.name)) continue;  // anybody may write a status
     std::int64_t& before = counted.gpu_seconds[phase.name];
     if (known) {
       Total& total = gpu_seconds_[{place, phase.name}];
-      total.sum += phase.seconds - before;
+      std::int64_t sum = 0;
+      if (!__builtin_add_overflow(total.sum, phase.seconds - before, &sum)) total.sum = sum;
       total.shown = std::max(total.shown, total.sum);
     }
     before = phase.seconds;

@@ -149,6 +149,20 @@ TEST_CASE("GPU-seconds of the fleet grow with every status and never fall") {
   CHECK(fleet.value(series + "productive\"}") == 32);
 }
 
+TEST_CASE("A status that somebody made up opens no series and overflows none", "[A8]") {
+  Counted fleet;
+  constexpr std::int64_t kMost = 9'007'199'254'740'991;
+  for (int i = 0; i < 1'100; ++i) {
+    const std::string name = fmt::format("j{}", i);
+    fleet.sees(name, Json::object());
+    Json status = held(kMost, 0);
+    status["gpuSeconds"]["phases"].push_back({{"name", "made-up"}, {"seconds", 1}});
+    fleet.sees(name, status);
+    fleet.sees(name, status, kube::EventKind::kDeleted);
+  }
+  CHECK(fleet.registry.render().find("made-up") == std::string::npos);
+}
+
 TEST_CASE("A failed attempt and a pause are counted once, however often their status is seen") {
   Counted fleet;
   const Json cause{{"class", "ContainerOutOfMemory"}, {"domain", "Workload"}};
