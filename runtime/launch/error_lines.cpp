@@ -1,6 +1,7 @@
 #include "runtime/launch/error_lines.hpp"
 
 #include <algorithm>
+#include <array>
 #include <nlohmann/json.hpp>
 
 #include "operator/api/report_frames.hpp"
@@ -104,7 +105,9 @@ std::optional<ReportError> read_no_script(std::string_view line) {
   const std::string_view program = line.substr(0, colon);
   if (!program.substr(program.rfind('/') + 1).starts_with("python")) return std::nullopt;
   const std::string_view words = line.substr(colon + 2);
-  if (!words.starts_with("can't open file '") && !words.starts_with("No module named "))
+  constexpr std::array<std::string_view, 3> kSaid = {
+      "can't open file '", "No module named ", "Error while finding module specification for "};
+  if (std::ranges::none_of(kSaid, [&](std::string_view one) { return words.starts_with(one); }))
     return std::nullopt;
   return ReportError{.kind = ReportErrorKind::kCommandNotFound,
                      .source = ReportErrorSource::kLog,

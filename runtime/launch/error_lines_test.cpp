@@ -69,6 +69,15 @@ TEST_CASE("ErrorLines names a library's line where there is no other", "[D10]") 
   CHECK(error->where == "/usr/lib64/python3.11/ctypes/__init__.py:376 in __init__");
 }
 
+TEST_CASE("ErrorLines knows what Python says of a module that it does not find", "[D10]") {
+  const auto error = last_error(
+      "/usr/bin/python3: Error while finding module specification for 'nopkg.train' "
+      "(ModuleNotFoundError: No module named 'nopkg')\n");
+  REQUIRE(error);
+  CHECK(error->kind == api::ReportErrorKind::kCommandNotFound);
+  CHECK(error->message.find("'nopkg.train'") != std::string::npos);
+}
+
 TEST_CASE("is_library_file tells the script's files from those that it uses", "[D10]") {
   for (const std::string_view path :
        {"<frozen runpy>", "/opt/venv/lib/python3.12/site-packages/torch/nn/modules/module.py",
