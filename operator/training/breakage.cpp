@@ -5,6 +5,7 @@
 #include <algorithm>
 
 #include "operator/api/names.hpp"
+#include "operator/training/concern.hpp"
 #include "operator/training/diagnose/consequence.hpp"
 #include "operator/training/pod_resources.hpp"
 
@@ -103,6 +104,9 @@ std::optional<Standstill> standstill(const Situation& s) {
 
 AttemptEvidence evidence_of(const Situation& s, bool count_missing) {
   AttemptEvidence attempt{.ranks = s.view.desired, .now = s.now};
+  // The first sentence says who; the others what to do.
+  if (const auto& pending = s.status.pending; pending && pending->reason == concern::kRanksLeft)
+    attempt.left_early = pending->message.substr(0, pending->message.find(". "));
   for (std::uint32_t rank = 0; rank < s.view.ranks.size(); ++rank) {
     if (s.view.ranks[rank] == nullptr && !count_missing) continue;
     attempt.pods.push_back(rank_evidence(s, rank));

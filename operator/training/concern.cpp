@@ -95,11 +95,11 @@ std::optional<Concern> processes_left(const Situation& s) {
   return Concern{
       .shown = api::PendingStatus{
           .reason = std::string(concern::kRanksLeft),
-          .message = fmt::format(
-              "{}, and {}, perhaps waiting for what will not come. All ranks must make the same "
-              "number of steps: check uneven data shards and early returns.",
-              those({ended.begin(), ended.end()}, "has ended", "have ended"),
-              those(stay, "still runs", "still run"))}};
+          .message = fmt::format("global {}, and global {}, perhaps waiting for what will not "
+                                 "come. All ranks must make the same "
+                                 "number of steps: check uneven data shards and early returns.",
+                                 those({ended.begin(), ended.end()}, "has ended", "have ended"),
+                                 those(stay, "still runs", "still run"))}};
 }
 
 struct Reported {
@@ -126,7 +126,7 @@ Reported reported_by(const std::vector<RankReport>& reports) {
 }
 
 // Which ranks hold the others up, as far as they differ.
-std::string standing_words(const Reported& all) {
+std::string standing_words(const Reported& all, std::size_t reporting) {
   std::string words;
   if (all.at_step.size() > 1) {
     const auto& [first, behind] = *all.at_step.begin();
@@ -137,6 +137,9 @@ std::string standing_words(const Reported& all) {
   } else {
     const auto& [step, ranks] = *all.at_step.begin();
     words = fmt::format("; {} at step {}", those(ranks, "stands still", "stand still"), step);
+    if (ranks.size() < reporting)
+      words += ranks.size() == 1 ? ", the only one that reports steps: another may hold it up"
+                                 : ", and others report no steps: one of them may hold it up";
   }
   if (all.in_phase.size() == 1) return words;
   for (std::string_view before = "; "; const auto& [phase, ranks] : all.in_phase) {
@@ -182,15 +185,22 @@ std::optional<Concern> no_step(const Situation& s) {
   if (s.now < due) return wait_for(due - s.now);
   std::string words = fmt::format("no step since {}", format_time(stamp(*all.last_step)));
   if (all.usual > 0) words += fmt::format("; one takes {:.3g} s", all.usual);
-  words += standing_words(all) + ". " + hang_words(s, all.saves());
+  words += standing_words(all, s.view.ranks.size()) + ". " + hang_words(s, all.saves());
   return Concern{.shown = api::PendingStatus{.reason = std::string(concern::kNoStep),
                                              .message = std::move(words)}};
+}
+
+// It is the evidence for what happens next, until the attempt is given up.
+bool explains_the_end(const Situation& s) {
+  return s.status.pending && s.status.pending->reason == concern::kRanksLeft &&
+         std::ranges::any_of(s.view.ranks,
+                             [](const PodSeen* pod) { return pod != nullptr && pod->ended(); });
 }
 
 }  // namespace
 
 Concern concern_of(const Situation& s) {
-  if (!runs(s)) return {};
+  if (!runs(s)) return explains_the_end(s) ? Concern{.shown = s.status.pending} : Concern{};
   if (auto found = ranks_left(s)) return *std::move(found);
   if (auto found = processes_left(s)) return *std::move(found);
   if (auto found = no_step(s)) return *std::move(found);

@@ -30,6 +30,7 @@ inline constexpr std::string_view kResumed = "Resumed";
 inline constexpr std::string_view kCheckpointDamaged = "CheckpointDamaged";
 inline constexpr std::string_view kCheckpointSaveFailing = "CheckpointSaveFailing";
 inline constexpr std::string_view kCheckpointTaken = "CheckpointTaken";
+inline constexpr std::string_view kCheckpointLeft = "CheckpointLeft";
 inline constexpr std::string_view kCheckpointNotVerified = "CheckpointNotVerified";
 inline constexpr std::string_view kCompleted = "Completed";
 inline constexpr std::string_view kCancelled = "Cancelled";

@@ -166,7 +166,7 @@ std::optional<Plan> broken_off(const Situation& s, const Breakage& broken) {
 
 // In the words of the rank that was asked; nullopt: the trainer may still save.
 std::optional<std::string> why_not_saved(const Situation& s) {
-  constexpr std::uint32_t kReasonMax = 200;
+  constexpr std::uint32_t kReasonMax = 400;
   const api::Report* const report = report_of(s.seen, s.view, 0);
   const auto state = report == nullptr ? ReportPauseState::kNone : report->pause.state;
   const bool failed = state == ReportPauseState::kFailed;

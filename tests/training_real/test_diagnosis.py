@@ -219,7 +219,8 @@ class Diagnosis(TroubleCase):
         status = self.until("stays", lambda s: "pending" in s and s["phase"] == "Running",
                             "what looks wrong")
         self.assertEqual(status["pending"]["reason"], "RanksLeftEarly")
-        self.assertIn("rank 0 has ended, and rank 1 still runs", status["pending"]["message"])
+        self.assertIn("global rank 0 has ended, and global rank 1 still runs",
+                      status["pending"]["message"])
 
     # promises: D10
     def test_a_request_that_can_never_fit_says_so_at_once(self):

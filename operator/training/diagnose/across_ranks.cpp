@@ -97,6 +97,14 @@ std::optional<Root> early_exit(const AttemptEvidence& attempt, std::span<const E
                   .at = left}};
 }
 
+// The same inside pods: a launcher keeps the pod of a rank that has left until the others break.
+std::optional<Root> process_left_early(const AttemptEvidence& attempt, const Examined& victim) {
+  if (attempt.left_early.empty()) return std::nullopt;
+  return Root{.finding = {.cause_class = CauseClass::kEarlyExit,
+                          .message = told("ranks left early", attempt.left_early),
+                          .at = victim.finding->at}};
+}
+
 // Who did not print the timeout is who the others waited for.
 void name_silent_ranks(Finding& finding, const AttemptEvidence& attempt,
                        std::span<const Examined> all) {
@@ -174,6 +182,7 @@ std::optional<Root> find_root(const AttemptEvidence& attempt, std::span<const Ex
   if (auto root = root_of(first_of(all, late))) return root;
   if (auto root = early_exit(attempt, all)) return root;
   if (const Examined* const victim = first_of(all, is_victim)) {
+    if (auto root = process_left_early(attempt, *victim)) return root;
     const auto lost = [](const Finding& finding) {
       return finding.weight == Weight::kSuspect && finding.cause_class == CauseClass::kNodeLost;
     };

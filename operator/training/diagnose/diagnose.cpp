@@ -33,6 +33,7 @@ api::Cause cause_of(const Root& root) {
   const std::string_view hint = root.finding.hint.empty() ? row.hint : root.finding.hint;
   cause.message = api::fit_text(root.finding.message, api::kMessageMax);
   cause.hint = api::fit_text(hint, api::kHintMax);
+  if (root.from == nullptr) return cause;
   const PodEvidence& pod = *root.from->pod;
   cause.rank = std::clamp<std::int32_t>(pod.rank, 0, static_cast<std::int32_t>(api::kRankMax));
   cause.pod = api::fit_text(pod.pod, api::kSubdomainMax);
@@ -68,7 +69,7 @@ std::vector<PodFinding> findings_of(std::span<const Examined> examined, const Ro
 // All nodes on which the same thing happened, not only the first one's.
 std::vector<std::string> nodes_to_avoid(std::span<const Examined> examined, const Root& root) {
   std::vector<std::string> nodes;
-  if (!root.from->pod->node.empty()) nodes.push_back(root.from->pod->node);
+  if (root.from != nullptr && !root.from->pod->node.empty()) nodes.push_back(root.from->pod->node);
   for (const Examined& one : examined) {
     if (!one.finding || one.finding->cause_class != root.finding.cause_class) continue;
     const bool known = std::ranges::find(nodes, one.pod->node) != nodes.end();

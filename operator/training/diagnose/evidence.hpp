@@ -119,6 +119,9 @@ struct AttemptEvidence {
   WallTime now = {};
   bool stepped = false;  // a step was reported in this attempt
   std::optional<Standstill> standstill = {};
+  // What was seen before the failure: processes of some ranks had ended, and those of others had
+  // not. Empty: nothing of the kind.
+  std::string left_early = {};
 };
 
 // The node may be null: none bound, or not in the cache. A pod that is bound to a node which no

@@ -220,6 +220,7 @@ AttemptEvidence read_attempt(const Fixture& fixture) {
       attempt.ranks = static_cast<std::int32_t>(line.number("ranks").value_or(0));
       attempt.now = line.time("now").value_or(WallTime{});
       attempt.stepped = line.has("stepped");
+      attempt.left_early = line.value("left");
     } else if (line.word(0) == "standstill") {
       attempt.standstill = Standstill{.seconds = line.number("seconds").value_or(0)};
       if (const auto step = line.number("step"))
