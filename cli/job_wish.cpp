@@ -65,7 +65,12 @@ FirstLook look_before_pause(const TrainingJob& job, const std::string& called, b
   if (!job.spec.suspend) return {};
   if (api::is_true(job.status.conditions, api::condition::kSuspended))
     return done(fmt::format("{} is paused already: {}", job.metadata.name, paused(job)), kDone);
-  return {.ask = false, .said = job.metadata.name + " is being paused already"};
+  std::string said = job.metadata.name + " is being paused already";
+  if (lose_steps)
+    said +=
+        "; --lose-steps changes nothing now: to stop it without a checkpoint, set "
+        "spec.checkpoint.pause.policy to BestEffort";
+  return {.ask = false, .said = std::move(said)};
 }
 
 FirstLook look_before_resume(const TrainingJob& job) {

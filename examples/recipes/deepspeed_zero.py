@@ -64,4 +64,5 @@ while engine.global_steps < total:
 if engine.global_rank == 0:
     torch.save(engine.module.state_dict(), out)                    # the run is complete
 # [end]
-torch.distributed.destroy_process_group()
+if torch.distributed.is_initialized():
+    torch.distributed.destroy_process_group()
