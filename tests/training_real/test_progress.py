@@ -136,7 +136,11 @@ class Progress(ScriptCase):
                              "AMDAHL_CHECKPOINT_MARKER": str(self.home.path / f"{name}.marker")})
         for name in ("listens", "deaf"):
             self.until(name, lambda seen: "step" in seen.get("progress", {}), "a step")
-            self.home.run("pause", name, check=False)
+        refused = self.home.run("pause", "deaf", check=False)
+        self.assertEqual(refused.returncode, 1)
+        self.assertIn("--lose-steps", refused.stdout + refused.stderr)
+        for name in ("listens", "deaf"):
+            self.home.run("pause", name, "--lose-steps")
         listens = self.until("listens", lambda seen: seen.get("phase") == "Paused", "a pause")
         self.assertEqual(listens["pause"]["outcome"], "Committed")
         self.assertEqual(listens["checkpoint"]["lastCommitted"]["step"], listens["pause"]["step"])
