@@ -60,7 +60,7 @@ TEST_CASE("LocalCluster keeps objects, port, token and authority over a restart"
   const TestFolder test;
   std::string kubeconfig;
   {
-    ClusterRun run(test.folder);
+    ClusterRun run(test.folder, {.port = lasting_port()});
     kubeconfig = run.kubeconfig_text();
     REQUIRE(run.create_map("kept"));
   }
@@ -74,7 +74,7 @@ TEST_CASE("LocalCluster in memory forgets its objects and nothing else") {
   const TestFolder test;
   std::string kubeconfig;
   {
-    ClusterRun run(test.folder, {.in_memory = true});
+    ClusterRun run(test.folder, {.in_memory = true, .port = lasting_port()});
     kubeconfig = run.kubeconfig_text();
     REQUIRE(run.create_map("gone"));
   }
@@ -103,7 +103,7 @@ TEST_CASE("LocalCluster says which port or file is in the way, and loses nothing
   const TestFolder test;
   std::uint16_t port = 0;
   {
-    ClusterRun run(test.folder);
+    ClusterRun run(test.folder, {.port = lasting_port()});
     port = run.cluster.port();
     REQUIRE(run.create_map("kept"));
   }

@@ -1,7 +1,10 @@
 // One life of an embedded cluster on a folder, and our own client to it.
 #pragma once
 
+#include <unistd.h>
+
 #include <boost/asio/io_context.hpp>
+#include <boost/asio/ip/tcp.hpp>
 #include <functional>
 #include <memory>
 #include <nlohmann/json.hpp>
@@ -21,6 +24,22 @@ struct RunOptions {
   bool in_memory = false;
   std::optional<std::uint16_t> port = {};
 };
+
+// Free, and outside of what the kernel gives to outgoing connections: one of those could take the
+// port while a cluster is started again.
+inline std::uint16_t lasting_port() {
+  constexpr int kFirst = 20'000, kCount = 10'000;
+  boost::asio::io_context io;
+  for (int i = 0; i < kCount; ++i) {
+    const auto port = static_cast<std::uint16_t>(kFirst + (::getpid() + i) % kCount);
+    boost::system::error_code error;
+    boost::asio::ip::tcp::acceptor acceptor(io);
+    acceptor.open(boost::asio::ip::tcp::v4(), error);
+    acceptor.bind({boost::asio::ip::address_v4::loopback(), port}, error);
+    if (!error) return port;
+  }
+  return 0;
+}
 
 class ClusterRun {
  public:
