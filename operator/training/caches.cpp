@@ -64,7 +64,7 @@ std::string event_key(const kube::ObjectKey& pod, std::string_view uid) {
 std::optional<std::string> Caches::key_of_pod(const kube::Event& event) const {
   if (event.regarding.kind != "Pod" || !is_evidence(event.reason)) return std::nullopt;
   if (event.regarding.uid.empty()) return std::nullopt;
-  const std::string key =
+  std::string key =
       event_key({.ns = event.metadata.ns, .name = event.regarding.name}, event.regarding.uid);
   if (!pods.synced()) return key;  // may be ours
   const auto pod = pods.find({.ns = event.metadata.ns, .name = event.regarding.name});

@@ -141,7 +141,7 @@ void Observer::look_for_way() {
 
 void Observer::step_pause(const PauseInput& input) {
   const ReportPauseState before = pause_.state;
-  taken_back_ = keep(std::move(taken_back_), pause_, input);
+  taken_back_ = keep(taken_back_, pause_, input);
   const PauseStep next = step(pause_, input);
   pause_ = next.next;
   do_pause(next.action);
