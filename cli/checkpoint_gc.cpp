@@ -46,8 +46,8 @@ Result<void> check_its_own(const Program& program, const Place& place,
   if (!place.job || place.job->uid == owner.job_uid) return {};
   return fail(Errc::kForbidden,
               "{} belongs to {} (UID {}) and not to TrainingJob {} (UID {}): nothing was removed. "
-              "Give that job another checkpoint.uri; to collect what is there all the same, name "
-              "the place: '{} checkpoint gc {}'",
+              "Give that job another checkpoint.uri. To collect this place anyway, name it: '{} "
+              "checkpoint gc {}'",
               store.describe(), checkpoint::owner_in_words(owner, place.job->name),
               one_line(owner.job_uid), place.job->name, place.job->uid, program.called,
               place.address);
@@ -96,12 +96,10 @@ void add_checkpoint_gc(CLI::App& group, Program& program, Action& action) {
                  "no pod of the job runs: unfinished saves go too");
   verb->footer(
       "The newest checkpoint, pinned ones and what they stand on always stay, and so does\n"
-      "everything that is not ours. A job removes nothing from a place that belongs to another "
-      "job;\n"
-      "an address names the place itself, whosever it is. Without --job-has-ended saves without a "
-      "commit stay, because\n"
-      "a trainer may still be writing them. For a job, its spec.checkpoint.retention says what\n"
-      "stays, except where a flag says otherwise.\n" +
+      "everything that is not ours. For a job, nothing is removed from a place that belongs to\n"
+      "another job; for an address, the owner does not matter. Without --job-has-ended saves\n"
+      "without a commit stay, because a trainer may still be writing them. For a job, its\n"
+      "spec.checkpoint.retention says what stays, except where a flag says otherwise.\n" +
       place_help() + access_help() +
       "\nExamples:\n  amdahl checkpoint gc llama-ft --dry-run\n"
       "  amdahl checkpoint gc gs://bucket/llama-ft --keep-last 1 --job-has-ended\n");

@@ -42,8 +42,8 @@ FirstLook done(std::string said, int code) {
   return {.ask = false, .wait = false, .said = std::move(said), .code = code};
 }
 
-// Whom nobody has ever saved loses all steps when its script cannot be asked to save, whatever the
-// policy promises (ADR 0026): a person who types a word may not know that.
+// A job without a checkpoint loses all its steps if its script cannot be asked to save, whatever
+// the policy promises (ADR 0026). The person who pauses it may not know that.
 bool would_lose_steps(const TrainingJob& job) {
   const api::CheckpointSpec& spec = job.spec.checkpoint;
   const auto& saved = job.status.checkpoint;

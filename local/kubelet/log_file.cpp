@@ -86,7 +86,7 @@ Result<std::shared_ptr<LogWriter>> LogWriter::open(std::string folder, std::int3
 Result<void> LogWriter::next_piece() {
   const std::string path = log_piece(folder_, run_, piece_ + 1);
   std::error_code ignored;
-  fs::remove(path, ignored);  // what is there was put there by a program of the pod
+  fs::remove(path, ignored);  // a program of the pod put it there
   TRY(Fd next, open_pod_file(path, O_CREAT | O_EXCL | O_WRONLY | O_APPEND));
   file_ = std::move(next);
   ++piece_;

@@ -34,7 +34,7 @@ inline constexpr double kPodReviewsBurst = 1'000;
 inline constexpr double kPeerReviewsPerSecond = kPodReviewsPerSecond / 2;
 inline constexpr double kPeerReviewsBurst = kPodReviewsBurst / 2;
 inline constexpr std::size_t kPeersLimitedMax = 16'384;
-// Each namespace has a quarter of its own, and what is spare serves whoever comes: half of all.
+// A namespace may spend a quarter of all reviews, and share a common half beyond that.
 inline constexpr double kNamespaceReviewsPerSecond = kPodReviewsPerSecond / 4;
 inline constexpr double kNamespaceReviewsBurst = kPodReviewsBurst / 4;
 inline constexpr std::size_t kNamespacesLimitedMax = 4'096;

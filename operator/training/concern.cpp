@@ -69,7 +69,7 @@ std::string those(const Ranks& ranks, std::string_view one, std::string_view man
   return fmt::format("{} {} {}", single ? "rank" : "ranks", rank_list(ranks), single ? one : many);
 }
 
-// How long ago the first rank of this report ended, as its launcher counted it.
+// When the first rank of this report ended, as its launcher counted it.
 WallTime ended_since(const RankReport& one) {
   return one.received - std::chrono::round<WallTime::duration>(std::chrono::duration<double>(
                             one.report.ended_age_seconds.value_or(0)));
@@ -126,7 +126,7 @@ Reported reported_by(const std::vector<RankReport>& reports) {
 }
 
 // Which ranks hold the others up, as far as they differ.
-std::string standing_words(const Reported& all, std::size_t reporting) {
+std::string standing_words(const Reported& all, std::size_t pods) {
   std::string words;
   if (all.at_step.size() > 1) {
     const auto& [first, behind] = *all.at_step.begin();
@@ -137,7 +137,7 @@ std::string standing_words(const Reported& all, std::size_t reporting) {
   } else {
     const auto& [step, ranks] = *all.at_step.begin();
     words = fmt::format("; {} at step {}", those(ranks, "stands still", "stand still"), step);
-    if (ranks.size() < reporting)
+    if (ranks.size() < pods)
       words += ranks.size() == 1 ? ", the only one that reports steps: another may hold it up"
                                  : ", and others report no steps: one of them may hold it up";
   }

@@ -7,7 +7,6 @@
 
 #include "base/check.hpp"
 #include "operator/api/condition.hpp"
-#include "operator/training/checkpoint_check.hpp"
 
 namespace amdahl::training {
 namespace {
@@ -52,24 +51,6 @@ bool more_failed(const api::CheckpointStatus& next, const api::CheckpointStatus&
   if (next.failed_saves > before.failed_saves) return true;
   return next.last_failed_save && next.last_failed_save->at &&
          (!before.last_failed_save || next.last_failed_save->at > before.last_failed_save->at);
-}
-
-// A new attempt that was given another place for its checkpoints.
-void announce_other_place(Plan& plan, const Situation& s) {
-  const auto& before = s.status.checkpoint;
-  const auto& next = plan.status->checkpoint;
-  if (!before || !before->last_committed || (next && next->last_committed)) return;
-  const api::CommittedCheckpoint& left = *before->last_committed;
-  if (plan.status->attempt == s.status.attempt || lies_below(left.uri, s.spec.checkpoint.uri))
-    return;
-  // One event for a decision: this one says that the job goes on, and more.
-  std::erase_if(plan.events, [](const PlannedEvent& one) { return one.reason == event::kResumed; });
-  plan.events.push_back(event_of(
-      event::kCheckpointLeft,
-      fmt::format("attempt {} begins at the first step: step {} was saved at {}, and "
-                  "spec.checkpoint.uri is {}. To go on from it, pause the job, set the old uri "
-                  "again or name it in spec.checkpoint.initFrom, and resume",
-                  plan.status->attempt, left.step, left.uri, s.spec.checkpoint.uri)));
 }
 
 void announce_saves(Plan& plan, const Situation& s) {
@@ -140,7 +121,6 @@ void announce(Plan& plan, const Situation& s) {
   announce_obstacle(plan, s);
   if (plan.events.empty()) announce_phase(plan, s);
   announce_saves(plan, s);
-  announce_other_place(plan, s);
 }
 
 }  // namespace amdahl::training

@@ -4,6 +4,7 @@
 #include <algorithm>
 
 #include "operator/api/condition.hpp"
+#include "operator/training/checkpoint_check.hpp"
 #include "operator/training/cleanup.hpp"
 #include "operator/training/events.hpp"
 #include "operator/training/policies.hpp"
@@ -14,7 +15,24 @@
 namespace amdahl::training {
 namespace {
 
-PlannedEvent resumed_event(const TrainingJobStatus& next) {
+// The checkpoint that a paused job had, if spec.checkpoint.uri has changed since.
+std::optional<api::CommittedCheckpoint> left_behind(const Situation& s,
+                                                    const TrainingJobStatus& next) {
+  const auto& before = s.status.checkpoint;
+  if (!before || !before->last_committed || (next.checkpoint && next.checkpoint->last_committed))
+    return std::nullopt;
+  if (lies_below(before->last_committed->uri, s.spec.checkpoint.uri)) return std::nullopt;
+  return before->last_committed;
+}
+
+PlannedEvent resumed_event(const Situation& s, const TrainingJobStatus& next) {
+  if (const auto left = left_behind(s, next))
+    return event_of(event::kCheckpointLeft,
+                    fmt::format("attempt {} begins at the first step: step {} was saved at {}, and "
+                                "spec.checkpoint.uri is {}. To go on from it, pause the job, set "
+                                "the old uri again or name it in spec.checkpoint.initFrom, and "
+                                "resume",
+                                next.attempt, left->step, left->uri, s.spec.checkpoint.uri));
   const auto from = next.attempts.back().resumed_from_step;
   return event_of(event::kResumed, from ? fmt::format("from step {}", *from) : "from the start");
 }
@@ -32,7 +50,7 @@ Plan record_resumed(const Situation& s) {
   begin_attempt(next, s);
   Plan plan = write_ahead(s, std::move(next), Move::kResume);
   plan.policy = "resume";
-  plan.events.push_back(resumed_event(*plan.status));
+  plan.events.push_back(resumed_event(s, *plan.status));
   return plan;
 }
 
@@ -49,7 +67,7 @@ Plan resume(const Situation& s) {
   Plan plan = start_unrecorded(s, next, Move::kResume);
   // Looks belong to attempts on record, whatever pods somebody else may have put there.
   if (plan.look_at_checkpoint && !plan.status) return record_resumed(s);
-  if (plan.status && plan.events.empty()) plan.events.push_back(resumed_event(*plan.status));
+  if (plan.status && plan.events.empty()) plan.events.push_back(resumed_event(s, *plan.status));
   return plan;
 }
 

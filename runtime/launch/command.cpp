@@ -30,7 +30,7 @@ bool starts_processes(std::string_view module) {
   return std::ranges::any_of(kModules, [&](std::string_view name) { return name == module; });
 }
 
-// Of the same, a program with a name of its own.
+// The same launchers, installed as programs.
 bool is_program(std::string_view path) {
   static constexpr std::array kPrograms = {"torchrun", "deepspeed", "accelerate",
                                            "accelerate-launch"};

@@ -133,7 +133,7 @@ TEST_CASE("TakenBack does not hold up a pause that is asked for after it", "[D7]
     pauses.take(PauseTakenBack{.step = 100});
     CHECK(pauses.end().state == State::kCommitted);
   }
-  SECTION("for which the trainer saves anew") {
+  SECTION("for which the trainer saves again") {
     pauses.look(104);
     pauses.look(108);
     pauses.take(PauseHeard{.last_step = 108});

@@ -148,7 +148,7 @@ std::vector<UserStep> launched_script(std::uint64_t workload) {
 
 // Enough for a gang that begins when the last fault is over, hangs ten seconds later, and whose
 // leader dies when five minutes are up. Not enough for a successor that waits for all five again.
-// A trainer that does not hear is asked in vain until one of its own checkpoints has every step.
+// A deaf trainer does not answer, so its pause waits for a usual checkpoint that has every step.
 std::int64_t launched_converge_ms(std::uint64_t workload) {
   const std::string& life = kLaunchedLives[workload];
   return life == "hang-restart" || life == "pause-refused" ? 680'000 : six_minutes(workload);

@@ -44,7 +44,7 @@ Explained pods_refused(const PendingEvidence& seen) {
                     "namespace's quota, raise it, or ask for less.",
                     words, asked));
   return say(pending::kPodsRefused,
-             fmt::format("the API server refused a pod: {}. Change spec.template, or "
+             fmt::format("the API server refused a part of the gang: {}. Change the spec, or "
                          "the policy or right that it names.",
                          words));
 }
