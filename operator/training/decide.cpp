@@ -79,7 +79,7 @@ Plan decide(const Observed& seen, WallTime now, const PodOptions& options) {
                     .pods = options,
                     .now = now};
   if (is_fenced(s)) return {.policy = "fenced", .requeue_after = kFencedMax};
-  if (auto status = mended_status(*seen.job)) return mend(s, *std::move(status));
+  if (auto status = mended_status(*seen.job, stamp(s.now))) return mend(s, *std::move(status));
   Plan plan = ask_policies(s);
   announce(plan, s);
   plan.reply = reply_to_ranks(s);

@@ -60,10 +60,13 @@ void drop_odd_account(api::TrainingJobStatus& status) {
 
 }  // namespace
 
-std::optional<api::TrainingJobStatus> mended_status(const TrainingJob& job) {
+std::optional<api::TrainingJobStatus> mended_status(const TrainingJob& job, WallTime now) {
   api::TrainingJobStatus status = job.status;
   drop_odd_records(status);
   drop_far_times(status);
+  // The CRD demands this one: a status without it would be refused, with whatever else it says.
+  for (api::Condition& condition : status.conditions)
+    if (!condition.changed) condition.changed = now;
   drop_odd_account(status);
   // Asked for at no time that counts: the pause begins again.
   if (status.pause && job.status.pause->requested_at && !status.pause->requested_at)

@@ -12,7 +12,8 @@ namespace amdahl::training {
 
 inline constexpr std::int32_t kAttemptNumberMax = 1'000'000;
 
-// The mended status; nullopt: there is nothing to mend.
-std::optional<api::TrainingJobStatus> mended_status(const TrainingJob& job);
+// The mended status; nullopt: there is nothing to mend. A condition whose time cannot be counted
+// with has changed at `now`.
+std::optional<api::TrainingJobStatus> mended_status(const TrainingJob& job, WallTime now);
 
 }  // namespace amdahl::training
