@@ -40,13 +40,9 @@ bool cannot_be_asked(const api::Report& report) {
   return report.pause.state != ReportPauseState::kNone && report.pause.way == ReportPauseWay::kNone;
 }
 
-bool may_end_unasked(const Situation& s, const api::Report* first) {
-  const bool promised = s.spec.checkpoint.pause.policy == api::PausePolicy::kCommitted;
-  return !promised || first == nullptr || leaves_alone(s) || cannot_be_asked(*first);
-}
-
 bool may_end_at(const Situation& s, std::int64_t step, const api::Report* first) {
-  if (may_end_unasked(s, first)) return true;
+  const bool promised = s.spec.checkpoint.pause.policy == api::PausePolicy::kCommitted;
+  if (!promised || first == nullptr || leaves_alone(s) || cannot_be_asked(*first)) return true;
   // Without a count the word of the launcher is all there is.
   return covers(s, step).value_or(first->pause.state == ReportPauseState::kCommitted);
 }
@@ -88,8 +84,7 @@ std::optional<NewCommit> after_commit(const Situation& s) {
   const auto newer = newer_checkpoint(s);
   if (asked && may_end_at(s, *asked, first)) return NewCommit{*asked, AfterCommit::kEnd};
   if (!newer) return std::nullopt;
-  // Even if it has every step reported so far: a rank that was not asked makes the next one now.
-  if (may_end_unasked(s, first)) return NewCommit{*newer, AfterCommit::kEnd};
+  if (may_end_at(s, *newer, first)) return NewCommit{*newer, AfterCommit::kEnd};
   return NewCommit{*newer, ask_again(s, *first)};
 }
 
