@@ -180,6 +180,33 @@ TEST_CASE("ContainerProcess: a program that handles SIGTERM gets it alone") {
   }
 }
 
+TEST_CASE("ContainerProcess: a program that waits for a blocked SIGTERM gets it alone") {
+  // As amdahl-launch does, which reads it from a signalfd.
+  const std::string waiting =
+      "exec python3 -c 'import signal, subprocess\n"
+      "blocked = {signal.SIGTERM}\n"
+      "script = \"trap \\\"echo child\\\" TERM; echo up; while :; do sleep 0.05; done\"\n"
+      "child = subprocess.Popen([\"sh\", \"-c\", script])\n"
+      "signal.pthread_sigmask(signal.SIG_BLOCK, blocked)\n"
+      "print(\"ready\", flush=True)\n"
+      "signal.sigwait(blocked)\n"
+      "print(\"heard\", child.poll(), flush=True)\n"
+      "child.kill()'";
+  for (const bool namespaces : both_ways()) {
+    INFO("namespaces " << namespaces);
+    Bench bench(namespaces);
+    const auto process = bench.start(bench.shell(waiting));
+    REQUIRE(process);
+    REQUIRE(bench.wait(
+        [&] { return bench.printed().contains("up\n") && bench.printed().contains("ready\n"); }));
+    (*process)->terminate();
+    REQUIRE(bench.wait([&] { return bench.end.has_value(); }));
+    CHECK(bench.printed().contains("heard None"));
+    CHECK_FALSE(bench.printed().contains("child"));
+    CHECK(bench.end->exit_code == 0);
+  }
+}
+
 TEST_CASE("ContainerProcess: what a program leaves behind ends with it") {
   for (const bool namespaces : both_ways()) {
     INFO("namespaces " << namespaces);

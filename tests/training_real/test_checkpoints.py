@@ -65,6 +65,19 @@ class Checkpoints(CheckpointCase):
         self.assertEqual(again[0], KILL_AT + 1)
         self.assertEqual(status["attempts"][0]["lostSteps"], 0)
 
+    # promises: D2
+    def test_a_pod_that_is_deleted_has_time_to_save(self):
+        # Nothing is saved but for the deletion.
+        job = self.start("drained", STEPS, step_seconds=0.1, checkpoint_steps=10 * STEPS)
+        self.until_step(job, 20)
+        before = job.last_step()
+        self.home.run("delete", "pod", "drained-1-1")
+        status = self.until_phase(job, "Succeeded")
+        self.assertEqual([one["outcome"] for one in status["attempts"]],
+                         ["Disrupted", "Succeeded"])
+        again = [step for attempt, step, _ in job.losses() if attempt == 2]
+        self.assertGreater(again[0], before)
+
     def check_status(self, job: Job, status: dict) -> None:
         checkpoint = status["checkpoint"]
         newest = self.listed(job)[0]

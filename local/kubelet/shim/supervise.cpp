@@ -94,19 +94,23 @@ class Supervisor {
     if (command != kShimTerminate) return signal_all(SIGKILL);
     // As in a container: what handles SIGTERM decides for the rest. A process 1 without a handler
     // would ignore it until its time is up; here everybody gets it then.
-    if (catches_term(program_)) {
+    if (handles_term(program_)) {
       ::kill(program_, SIGTERM);
       return;
     }
     signal_all(SIGTERM);
   }
 
-  static bool catches_term(pid_t pid) {
+  // By a handler, or from a signalfd, for which it is blocked.
+  static bool handles_term(pid_t pid) {
     const std::string text = read_proc(fmt::format("/proc/{}/status", pid));
-    constexpr std::string_view kCaught = "SigCgt:";
-    const std::size_t at = text.find(kCaught);
+    return has_term(text, "SigCgt:") || has_term(text, "SigBlk:");
+  }
+
+  static bool has_term(const std::string& status, std::string_view mask) {
+    const std::size_t at = status.find(mask);
     if (at == std::string::npos) return false;
-    const char* const begin = text.c_str() + at + kCaught.size();
+    const char* const begin = status.c_str() + at + mask.size();
     return ((std::strtoull(begin, nullptr, 16) >> (SIGTERM - 1)) & 1U) != 0;
   }
 
