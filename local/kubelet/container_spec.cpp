@@ -24,11 +24,15 @@ void add_token_mount(std::vector<Container>& containers) {
 }
 
 // Host variables by name, and where things are.
-Variables before_variables(const PodEntry& entry, const KubeletOptions& options) {
+Variables before_variables(const PodEntry& entry, const Container& container,
+                           const KubeletOptions& options) {
   Variables result;
   for (const auto& [name, value] : options.host_variables)
     if (std::ranges::find(kHostVariables, name) != std::end(kHostVariables))
       result.emplace_back(name, value);
+  // The machine's /tmp outlives the pod, and so would what a program that is killed leaves there.
+  const std::string temporary = entry.folder.temporary();
+  if (!temporary.empty() && !mounts_at(container, "/tmp")) result.emplace_back("TMPDIR", temporary);
   result.emplace_back("HOSTNAME", hostname_of(*entry.pod));
   result.emplace_back("CUDA_VISIBLE_DEVICES", "");
   const auto server = kube::parse_url(options.server_url);
@@ -160,7 +164,7 @@ CommandFacts command_facts(const PodEntry& entry, std::size_t index, const Kubel
   const std::int32_t run = next_run(entry.life.containers[index]);
   CommandFacts facts{.address = entry.life.address,
                      .node = room_of(options, entry.pod->spec.node),
-                     .before = before_variables(entry, options),
+                     .before = before_variables(entry, container, options),
                      .directory = entry.folder.work(container.name)};
   facts.after.emplace_back(kPodFolderVariable, entry.folder.root());
   facts.after.emplace_back("AMDAHL_TERMINATION_LOG",

@@ -28,9 +28,15 @@ std::optional<std::uint32_t> number_of(std::string_view text) {
   return number;
 }
 
-std::optional<std::uint32_t> attempt_of(const Pod& pod) {
+// Of a pod that has the name of a rank of its owner's.
+std::optional<std::uint32_t> attempt_of(const Pod& pod, std::string_view owner) {
   const auto text = pod.metadata.labels.find(kAttemptLabel);
-  return text ? number_of(*text) : std::nullopt;
+  const auto attempt = text ? number_of(*text) : std::nullopt;
+  if (!attempt) return std::nullopt;
+  const std::string stem = fmt::format("{}-{}-", owner, *attempt);
+  const std::string_view name = pod.metadata.name;
+  if (!name.starts_with(stem) || !number_of(name.substr(stem.size()))) return std::nullopt;
+  return attempt;
 }
 
 // The last bytes of a file.
@@ -88,13 +94,18 @@ bool is_folder_name(std::string_view uid) {
   return !uid.empty() && uid.size() <= kUidMax && std::ranges::all_of(uid, plain);
 }
 
-void drop_old_attempts(const fs::path& owner) {
-  std::uint32_t newest = 0;
-  for (const fs::path& one : folders_in(owner))
-    newest = std::max(newest, number_of(one.filename().string()).value_or(0));
+std::uint64_t attempt_in(const fs::path& folder) {
+  return number_of(folder.filename().string()).value_or(0);
+}
+
+void drop_old_attempts(const fs::path& owner, std::optional<std::uint64_t> known) {
+  const std::vector<fs::path> all = folders_in(owner);
+  std::uint64_t newest = known.value_or(0);
+  if (!known)
+    for (const fs::path& one : all) newest = std::max(newest, attempt_in(one));
   std::error_code ignored;
-  for (const fs::path& one : folders_in(owner))
-    if (number_of(one.filename().string()).value_or(0) + kKeptAttemptsMax <= newest)
+  for (const fs::path& one : all)
+    if (attempt_in(one) > newest || attempt_in(one) + kKeptAttemptsMax <= newest)
       fs::remove_all(one, ignored);
 }
 
@@ -116,12 +127,24 @@ std::string last_records(std::string_view records, std::size_t text_max, std::si
   return std::string(records.substr(begin));
 }
 
-void KeptLogs::keep(const Pod& pod, const PodFolder& from) {
+std::optional<KeptOwner> KeptLogs::owner_of(const Pod& pod) {
   const auto* const owner = kube::controller_of(pod.metadata.owners);
-  const auto attempt = attempt_of(pod);
-  if (owner == nullptr || !attempt || !is_folder_name(owner->uid)) return;
-  const fs::path home = fs::path(folder_) / pod.metadata.ns / owner->uid.str();
-  const fs::path kept = home / std::to_string(*attempt) / pod.metadata.name;
+  if (owner == nullptr || !is_folder_name(owner->uid) || !attempt_of(pod, owner->name.str()))
+    return std::nullopt;
+  return KeptOwner{.api_version = owner->api_version.str(),
+                   .kind = owner->kind.str(),
+                   .ns = pod.metadata.ns,
+                   .name = owner->name.str(),
+                   .uid = owner->uid.str()};
+}
+
+void KeptLogs::keep(const Pod& pod, const PodFolder& from, const OwnerSeen& seen) {
+  const auto owner = owner_of(pod);
+  if (!owner || seen.gone) return;
+  const std::uint64_t attempt = *attempt_of(pod, owner->name);
+  if (seen.attempt && attempt > *seen.attempt) return;
+  const fs::path home = fs::path(folder_) / owner->ns / owner->uid;
+  const fs::path kept = home / std::to_string(attempt) / pod.metadata.name;
   std::error_code error;
   if (fs::exists(kept, error)) return;
   for (const auto* list : {&pod.spec.init_containers, &pod.spec.containers})
@@ -133,13 +156,8 @@ void KeptLogs::keep(const Pod& pod, const PodFolder& from) {
       write_whole(log_piece(place, 0, 1), records);
     }
   if (!fs::exists(kept, error)) return;
-  const KeptOwner whose{.api_version = owner->api_version.str(),
-                        .kind = owner->kind.str(),
-                        .ns = pod.metadata.ns,
-                        .name = owner->name.str(),
-                        .uid = owner->uid.str()};
-  write_whole((home / kOwnerFile).string(), encode(whose).dump());
-  drop_old_attempts(home);
+  write_whole((home / kOwnerFile).string(), encode(*owner).dump());
+  drop_old_attempts(home, seen.attempt);
   drop_oldest();
 }
 

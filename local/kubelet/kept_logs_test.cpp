@@ -12,7 +12,7 @@ struct Bench {
   TestFolder folder;
   KeptLogs kept{folder.file("kept")};
 
-  static Pod pod(const std::string& owner, int attempt, int rank) {
+  static Pod pod(const std::string& owner, std::uint32_t attempt, int rank) {
     Pod made;
     made.metadata.ns = "default";
     made.metadata.name = fmt::format("{}-{}-{}", owner, attempt, rank);
@@ -26,12 +26,12 @@ struct Bench {
     made.spec.containers.push_back({.name = "trainer"});
     return made;
   }
-  void keep(const Pod& made, const std::string& printed) {
+  void keep(const Pod& made, const std::string& printed, const OwnerSeen& seen = {}) {
     const PodFolder from(folder.path(), made.metadata.uid);
     const auto log = LogWriter::open(from.logs("trainer"), 0);
     REQUIRE(log);
     (*log)->write(printed, at(1));
-    kept.keep(made, from);
+    kept.keep(made, from, seen);
   }
   std::string shown(const std::string& pod) const {
     const auto place = kept.find("default", pod, "trainer");
@@ -62,6 +62,46 @@ TEST_CASE("Logs of deleted pods are kept for three attempts, and forgotten with 
   bench.kept.forget(owners[0]);
   CHECK(bench.shown("llama-4-0") == "(none)");
   CHECK(bench.shown("other-1-0") == "other\n");
+}
+
+TEST_CASE("A pod that claims an attempt takes no logs of other attempts away", "[D9]") {
+  constexpr std::uint32_t kLast = 4'294'967'295;
+  for (const bool known : {false, true}) {
+    CAPTURE(known);
+    Bench bench;
+    OwnerSeen seen;
+    for (std::uint32_t attempt = 1; attempt <= 3; ++attempt) {
+      if (known) seen.attempt = attempt;
+      bench.keep(Bench::pod("llama", attempt, 0), fmt::format("real {}\n", attempt), seen);
+    }
+    Pod other = Bench::pod("llama", kLast, 0);
+    for (const char* name : {"zz", "llama-1-0", "llama-4294967295-x", "llama-4294967295-"}) {
+      other.metadata.name = name;
+      bench.keep(other, "forged\n", seen);
+      if (std::string_view(name) != "llama-1-0") CHECK(bench.shown(name) == "(none)");
+    }
+    // The name of a rank that is yet to come, which only the owner's status tells from a real one.
+    if (known)
+      for (const std::uint32_t attempt : {4U, 5U, 6U, kLast})
+        bench.keep(Bench::pod("llama", attempt, 0), "forged\n", seen);
+    for (int attempt = 1; attempt <= 3; ++attempt)
+      CHECK(bench.shown(fmt::format("llama-{}-0", attempt)) == fmt::format("real {}\n", attempt));
+    CHECK(bench.shown(fmt::format("llama-{}-0", kLast)) == "(none)");
+  }
+}
+
+TEST_CASE("The last attempt that can be counted keeps its own logs", "[D9]") {
+  Bench bench;
+  for (const std::uint32_t attempt : {4'294'967'292U, 4'294'967'295U})
+    bench.keep(Bench::pod("llama", attempt, 0), "real\n");
+  CHECK(bench.shown("llama-4294967295-0") == "real\n");
+  CHECK(bench.shown("llama-4294967292-0") == "(none)");
+}
+
+TEST_CASE("A pod of an owner that is not there leaves nothing", "[D9]") {
+  Bench bench;
+  bench.keep(Bench::pod("llama", 1, 0), "a\n", {.gone = true});
+  CHECK(bench.kept.owners().empty());
 }
 
 TEST_CASE("Of a long log the end is kept, in whole lines", "[D9]") {

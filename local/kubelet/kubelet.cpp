@@ -9,6 +9,7 @@
 
 #include "base/fd.hpp"
 #include "local/kubelet/kept_logs.hpp"
+#include "local/kubelet/kept_owner.hpp"
 #include "local/kubelet/log_stream.hpp"
 #include "local/kubelet/node_keeper.hpp"
 #include "local/kubelet/pod_worker.hpp"
@@ -115,7 +116,10 @@ struct Kubelet::Parts {
   // Folders of pods that the API has forgotten while nobody was here.
   void remove_old_folders() {
     std::set<std::string> known;
-    pods.for_each([&](const auto& pod) { known.insert(pod->metadata.uid); });
+    pods.for_each([&](const auto& pod) {
+      for (std::string& name : PodFolder(options.data_dir, pod->metadata.uid).names())
+        known.insert(std::move(name));
+    });
     std::error_code error;
     for (const auto& entry : fs::directory_iterator(options.data_dir + "/pods", error))
       if (!known.contains(entry.path().filename().string())) fs::remove_all(entry.path(), error);
@@ -127,19 +131,8 @@ struct Kubelet::Parts {
     while (co_await clock.sleep_for(kSweepEvery)) {
       kube::Discovery discovery(runtime.client);
       for (const KeptOwner& owner : kept.owners())
-        if (co_await is_gone(discovery, owner)) kept.forget(owner);
+        if ((co_await look_at_owner(runtime.client, discovery, owner)).gone) kept.forget(owner);
     }
-  }
-  Task<bool> is_gone(kube::Discovery& discovery, const KeptOwner& owner) {
-    const std::size_t slash = owner.api_version.find('/');
-    const auto kind = co_await discovery.find(
-        slash == std::string::npos ? "" : owner.api_version.substr(0, slash), owner.kind);
-    if (!kind) co_return kind.error().code == Errc::kNotFound;
-    const auto found =
-        co_await kube::DynamicApi(runtime.client, *kind).get({.ns = owner.ns, .name = owner.name});
-    if (!found) co_return found.error().code == Errc::kNotFound;
-    static const Json::json_pointer uid_path("/metadata/uid");
-    co_return !found->contains(uid_path) || found->at(uid_path) != owner.uid;
   }
 
   Task<Result<void>> prepare() {

@@ -62,6 +62,41 @@ TEST_CASE("Kubelet mounts volumes where a container wants them") {
   CHECK_FALSE(std::filesystem::exists("/secret/deep"));
 }
 
+TEST_CASE("Kubelet removes the temporary files of a pod with the pod, also when it was killed") {
+  for (const IsolationWish wish : isolations()) {
+    INFO("plain " << (wish == IsolationWish::kPlain));
+    TestKubelet bench(wish);
+    const auto folders = [&] {
+      std::size_t count = 0;
+      for (const auto& entry : std::filesystem::directory_iterator(bench.folder.file("pods")))
+        if (entry.path().extension() == ".tmp") ++count;
+      return count;
+    };
+    bench.add("p", "d=$(mktemp -d) && touch $d/launch.sock && echo $d; exec sleep 1000");
+    bench.in_phase("p", "Running");
+    REQUIRE(bench.wait([&] { return bench.log("p").ends_with("\n"); }));
+    const std::string made = bench.log("p").substr(0, bench.log("p").size() - 1);
+    CHECK(made.starts_with(bench.folder.file("pods/")));
+    CHECK(std::filesystem::exists(made + "/launch.sock"));
+    CHECK(folders() == 1);
+    bench.remove("p", {.grace_seconds = 0});
+    REQUIRE(bench.gone("p"));
+    CHECK(bench.wait([&] { return folders() == 0; }));
+    bench.add("own", "echo $TMPDIR", Json::object(),
+              {{"env", {{{"name", "TMPDIR"}, {"value", "/var/tmp"}}}}});
+    bench.in_phase("own", "Succeeded");
+    CHECK(bench.log("own") == "/var/tmp\n");
+  }
+}
+
+TEST_CASE("A folder for temporary files leaves room for the name of a socket") {
+  const std::string uid = "2c6f5b6e-1f0d-4a54-9f3c-0d2f1f7f9a10";
+  const PodFolder usual("/home/somebody/.amdahl/local", uid);
+  CHECK(usual.temporary() == "/home/somebody/.amdahl/local/pods/2c6f5b6e-1f0d.tmp");
+  CHECK((usual.temporary() + "/amdahl-launch-XXXXXX/checkpoints.sock").size() <= 107);
+  CHECK(PodFolder("/" + std::string(60, 'a'), uid).temporary().empty());
+}
+
 TEST_CASE("Kubelet refuses host paths outside the allowed folder, and mounts that cannot be") {
   TestKubelet bench(IsolationWish::kPlain);
   const auto message = [&](const std::string& name) {

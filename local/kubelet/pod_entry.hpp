@@ -23,6 +23,7 @@ struct PodEntry {
   bool volumes_ready = false;
   std::optional<WallTime> tokens_until = {};  // when they have to be asked for again
   bool gone = false;                          // the API has forgotten it
+  bool logs_kept = false;                     // where they stay after the pod
   bool released = false;                      // address and GPUs were given back
 
   const Container& container(std::size_t index) const {

@@ -89,7 +89,7 @@ TEST_CASE("Files with any numbers among the logs do not hold up the keeping of l
   gone.metadata.owners = {{.kind = "TrainingJob", .name = "llama", .uid = "u", .controller = true}};
   gone.spec.containers.push_back({.name = "c"});
   KeptLogs kept(folder.file("kept"));
-  kept.keep(gone, pod);
+  kept.keep(gone, pod, {});
   CHECK(kept.find("default", "llama-1-0", "c"));
 }
 

@@ -53,6 +53,7 @@ std::string PodFolder::last_words(const std::string& container, std::int32_t run
 Result<void> PodFolder::prepare(const std::string& container, std::int32_t run) const {
   TRY(make_folders(work(container)));
   TRY(make_folders(scratch()));
+  if (!temporary().empty()) TRY(make_folders(temporary()));
   constexpr std::uint32_t kAnybody = 0666;  // a program may change its user
   return write_file(last_words(container, run), "", kAnybody);
 }
@@ -75,6 +76,11 @@ std::string PodFolder::termination_message(const Container& container, std::int3
 void PodFolder::remove() const {
   std::error_code ignored;  // what is left is tried again when the kubelet starts next
   fs::remove_all(root_, ignored);
+  fs::remove_all(temporary_, ignored);
+}
+
+std::vector<std::string> PodFolder::names() const {
+  return {fs::path(root_).filename(), fs::path(temporary_).filename()};
 }
 
 Result<std::string> host_path(const HostPath& wanted, const std::string& allowed_root) {

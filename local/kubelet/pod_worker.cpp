@@ -3,6 +3,7 @@
 #include <algorithm>
 
 #include "base/json_encode.hpp"
+#include "local/kubelet/kept_owner.hpp"
 #include "local/kubelet/orphan_pods.hpp"
 #include "local/kubelet/pod_sources.hpp"
 #include "operator/kube/api.hpp"
@@ -68,7 +69,7 @@ Task<Result<Next>> PodWorker::reconcile(ObjectKey key, controller::Reconcile con
       found != entries_.end() && pod && found->second->pod->metadata.uid == pod->metadata.uid;
   if (found != entries_.end() && !same) {
     // Deleted by force, or another pod of the same name: nothing waits for it any more.
-    if (!forget(key)) co_return again_after(kGoneRetry);
+    if (!co_await forget(key)) co_return again_after(kGoneRetry);
     found = entries_.end();
   }
   if (!pod) co_return Next{};
@@ -114,7 +115,7 @@ Task<Result<Next>> PodWorker::work(Entry entry, controller::Reconcile context) {
   CO_TRY(co_await write_status(entry, context));
   if (plan.over) release(*entry);
   if (plan.over && entry->pod->metadata.deleted) {
-    context_.kept.keep(*entry->pod, entry->folder);  // before users see that the pod is gone
+    co_await keep_logs(entry);  // before users see that the pod is gone
     CO_TRY(co_await finish_delete(entry));
     co_return Next{};
   }
@@ -242,19 +243,26 @@ void PodWorker::release(PodEntry& entry) {
   update_hosts(entry.pod->metadata.ns);
 }
 
-bool PodWorker::forget(const ObjectKey& key) {
-  const auto found = entries_.find(key);
-  const Entry entry = found->second;
+Task<void> PodWorker::keep_logs(Entry entry) {
+  const auto owner = KeptLogs::owner_of(*entry->pod);
+  if (!owner || std::exchange(entry->logs_kept, true)) co_return;
+  kube::Discovery discovery(context_.client);
+  const OwnerSeen seen = co_await look_at_owner(context_.client, discovery, *owner);
+  context_.kept.keep(*entry->pod, entry->folder, seen);
+}
+
+Task<bool> PodWorker::forget(ObjectKey key) {
+  const Entry entry = entries_.at(key);
   entry->gone = true;
   if (!entry->processes.empty()) {
     for (const auto& [index, process] : entry->processes) process->kill();
-    return false;
+    co_return false;
   }
-  context_.kept.keep(*entry->pod, entry->folder);
+  co_await keep_logs(entry);
   entry->folder.remove();
-  entries_.erase(found);
+  entries_.erase(key);
   release(*entry);
-  return true;
+  co_return true;
 }
 
 std::size_t PodWorker::active() const {

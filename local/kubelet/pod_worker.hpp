@@ -72,6 +72,8 @@ class PodWorker final : public controller::Reconciler {
   Task<Result<void>> write_status(const Entry& entry, controller::Reconcile& context);
   Task<Result<void>> finish_delete(const Entry& entry);
   Task<Result<controller::Outcome>> drop(const Pod& pod);
+  Task<void> keep_logs(Entry entry);
+  Task<bool> forget(kube::ObjectKey key);  // false: its processes are still there
 
   Entry admit(const std::shared_ptr<const Pod>& pod, WallTime now);
   bool room_is_leaving(const Pod& pod) const;
@@ -79,7 +81,6 @@ class PodWorker final : public controller::Reconciler {
   void cannot_start(PodEntry& entry, std::size_t index, const Error& error, std::string reason);
   void ended(const Entry& entry, std::size_t index, ProgramEnd end);
   void release(PodEntry& entry);
-  bool forget(const kube::ObjectKey& key);  // false: its processes are still there
   void tell(const PodEntry& entry, controller::EventType type, std::string reason,
             std::string note);
   bool is_ours(const std::string& node) const;

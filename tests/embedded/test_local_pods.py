@@ -65,6 +65,9 @@ class PodTest(LocalTest):
     def status(self, name: str) -> dict:
         return self.get(name).get("status", {})
 
+    def log(self, name: str) -> str:
+        return self.home.run("logs", name, check=False).stdout
+
     def in_phase(self, name: str, phase: str) -> dict:
         self.until(lambda: self.status(name).get("phase") == phase,
                    lambda: f"{name} is not {phase}: {self.status(name)}")
@@ -256,6 +259,33 @@ class Pods(PodTest):
         self.home.run("local", "down")
         self.assertLess(time.monotonic() - begin, 10)
         self.assertEqual(running(mark), [])
+
+    # promises: D9
+    def test_a_pod_that_claims_an_attempt_takes_no_logs_of_the_job_away(self):
+        self.up()
+        script = "echo attempt $AMDAHL_ATTEMPT; exec sleep 600"
+        template = {"spec": pod("trainer", script)["spec"]}
+        self.apply({"apiVersion": "amdahl.dev/v1alpha1", "kind": "TrainingJob",
+                    "metadata": {"name": "real"},
+                    "spec": {"runtime": "Python", "nodes": 1, "template": template}})
+        self.until(lambda: self.log("real-1-0"), "output of the first attempt")
+        self.home.run("delete", "pod", "real-1-0")
+        self.until(lambda: self.log("real-2-0"), "output of the second attempt")
+        job = json.loads(self.home.run("get", "trainingjob", "real", "-o", "json").stdout)
+        uid = job["metadata"]["uid"]
+        for name, claim in (("zz", "4294967295"), ("real-4294967295-0", "4294967295"),
+                            ("real-7-0", "7")):
+            forged = pod(name, "echo forged", labels={"amdahl.dev/attempt": claim})
+            forged["metadata"]["ownerReferences"] = [
+                {"apiVersion": job["apiVersion"], "kind": job["kind"], "name": "real",
+                 "uid": uid, "controller": True}]
+            self.apply(forged)
+            self.until(lambda: self.status(name).get("phase") in (None, "Succeeded"), name)
+            self.home.run("delete", "pod", name, check=False)
+            self.until(lambda: not self.get(name), f"{name} is gone")
+        self.assertEqual(self.log("real-1-0"), "attempt 1\n")
+        kept = self.home.data / "kept-logs/default" / uid
+        self.assertEqual([one.name for one in kept.iterdir() if one.is_dir()], ["1"])
 
 
 class PodsWithoutNamespaces(Pods):
