@@ -52,7 +52,11 @@ Result<CollectionInput> Collector::gather(const CollectOptions& options, const S
   CollectionInput input{.policy = options.policy, .saves = options.saves};
   // Blobs before data, and manifests last: a save that wrote a blob is seen, and so is a commit.
   for (const std::string_view folder : {"blobs/", "data/", "receipts/", "manifests/", "pins/"}) {
-    TRY(auto listed, list_all(store_, folder, call));
+    // A manifest that is missing makes its save look unfinished, and a pin its checkpoint free: a
+    // listing that leaves one out must stop this, or everything they protect would be deleted.
+    const bool protects = folder == "manifests/" || folder == "pins/";
+    TRY(auto listed,
+        protects ? list_complete(store_, folder, call) : list_all(store_, folder, call));
     std::ranges::move(listed, std::back_inserter(input.listed));
   }
   std::set<std::int64_t> pinned;

@@ -2,7 +2,9 @@
 
 #include <fmt/format.h>
 
+#include <algorithm>
 #include <charconv>
+#include <iterator>
 #include <utility>
 
 #include "base/check.hpp"
@@ -118,6 +120,11 @@ std::optional<ObjectName> parse_name(std::string_view text) {
 
 std::string manifest_name(std::int64_t step) {
   return fmt::format("manifests/{:020}.jsonl", step);
+}
+
+bool is_folder_of_ours(std::string_view name) {
+  constexpr std::string_view kFolders[] = {"blobs", "data", "manifests", "pins", "receipts"};
+  return std::ranges::find(kFolders, name) != std::end(kFolders);
 }
 
 }  // namespace amdahl::checkpoint

@@ -44,6 +44,8 @@ std::string write_name(const ObjectName& name);
 std::optional<ObjectName> parse_name(std::string_view text);
 
 std::string manifest_name(std::int64_t step);
+// Whether objects of ours lie below this folder: "manifests", "pins" and so on.
+bool is_folder_of_ours(std::string_view name);
 inline bool holds_tensors(ObjectKind kind) {
   return kind == ObjectKind::kData || kind == ObjectKind::kEncoded || kind == ObjectKind::kBlob;
 }

@@ -7,6 +7,7 @@
 #include <cstring>
 
 #include "base/function_ref.hpp"
+#include "checkpoint/format/names.hpp"
 #include "checkpoint/store/file_error.hpp"
 #include "checkpoint/store/file_store.hpp"
 #include "checkpoint/store/name_page.hpp"
@@ -49,6 +50,7 @@ class Walker {
     const auto on_entry = [&](const Entry& entry) -> Result<void> {
       if (folder.empty() && (entry.name == kTemporaryFolder || entry.name == "lost+found"))
         return {};
+      note_odd(entry, folder + entry.name, page);
       if (entry.regular) page.offer(folder + entry.name);
       const std::string below = folder + entry.name + "/";
       if (!entry.directory || !page.wants_below(below)) return {};
@@ -56,7 +58,11 @@ class Walker {
                             return calls_.open(directory.get(), entry.name.c_str(),
                                                O_RDONLY | O_DIRECTORY | O_NOFOLLOW);
                           }));
-      if (next.get() == -ENOENT || next.get() == -ENOTDIR || next.get() == -ELOOP) return {};
+      if (next.get() == -ENOENT) return {};  // removed meanwhile
+      if (next.get() == -ENOTDIR || next.get() == -ELOOP) {
+        note_odd({.name = entry.name}, folder + entry.name, page);  // replaced meanwhile
+        return {};
+      }
       if (!next) return file_error(next.get(), "list", below);
       return collect(next, below, page, depth + 1);
     };
@@ -64,6 +70,14 @@ class Walker {
   }
 
  private:
+  // An object must be a regular file, and a folder of ours a folder: what is behind a link or in
+  // any other place is not listed, but it is not gone either.
+  static void note_odd(const Entry& entry, const std::string& path, NamePage& page) {
+    const bool wrong =
+        is_folder_of_ours(path) ? !entry.directory : !entry.regular && parse_name(path).has_value();
+    if (wrong) page.note_odd(path);
+  }
+
   Result<void> each_of(Bytes entries, const OpenFile& directory, OnEntry on_entry) {
     while (!entries.empty()) {
       dirent64 head{};
@@ -108,14 +122,13 @@ Result<ListPage> FileStore::list(std::string_view prefix, std::string_view next,
   NamePage names(prefix, next);
   if (auto walked = Walker(calls_, clock_, call).collect(*root, "", names); !walked)
     return wrap(std::move(walked).error(), "list {}/{}", options_.root, prefix);
-  ListPage page{.next = names.next()};
-  TRY(add_sizes(names.names(), page.objects));
+  ListPage page{.next = names.next(), .odd = names.odd()};
+  TRY(add_sizes(names.names(), page));
   return page;
 }
 
-Result<void> FileStore::add_sizes(const std::set<std::string>& names,
-                                  std::vector<StoredObject>& into) {
-  into.reserve(names.size());
+Result<void> FileStore::add_sizes(const std::set<std::string>& names, ListPage& page) {
+  page.objects.reserve(names.size());
   OpenFile directory;
   std::string folder = "/";  // none yet
   for (const std::string& name : names) {
@@ -131,9 +144,11 @@ Result<void> FileStore::add_sizes(const std::set<std::string>& names,
     FileStatus status;
     const std::string leaf = name.substr(slash == name.npos ? 0 : slash + 1);
     const int known = calls_.status_at(directory.get(), leaf.c_str(), status);
-    if (known == -ENOENT || (known == 0 && !status.regular)) continue;  // removed meanwhile
+    if (known == -ENOENT) continue;  // removed meanwhile
     if (known < 0) return file_error(known, "list", options_.root + "/" + name);
-    into.push_back({.name = name, .bytes = status.bytes});
+    if (!status.regular && parse_name(name)) page.odd = name;  // replaced meanwhile
+    if (!status.regular) continue;
+    page.objects.push_back({.name = name, .bytes = status.bytes});
   }
   return {};
 }

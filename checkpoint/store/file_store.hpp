@@ -89,7 +89,7 @@ class FileStore final : public Store {
   Result<Readable> open_range(std::string_view name, StoreRange range);
   Result<std::size_t> read_some(const Readable& from, std::int64_t begin, std::span<std::byte> into,
                                 const StoreCall& call);
-  Result<void> add_sizes(const std::set<std::string>& names, std::vector<StoredObject>& into);
+  Result<void> add_sizes(const std::set<std::string>& names, ListPage& page);
 
   const FileStoreOptions options_;
   const Clock& clock_;

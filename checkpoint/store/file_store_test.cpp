@@ -117,6 +117,31 @@ TEST_CASE("FileStore follows no symbolic link and lists regular files only", "[c
         std::vector<StoredObject>{{"data/mine", 1}, {"foreign.txt", 6}});
 }
 
+TEST_CASE("FileStore says which of our names a listing leaves out", "[checkpoint_store]") {
+  const std::string manifest = "manifests/00000000000000000007.jsonl";
+  const std::string receipt = "receipts/00000000000000000007-0123456789abcdef-00000.jsonl";
+  Fixture fixture;
+  REQUIRE(fixture.put(manifest, "1"));
+  fs::create_directories(fixture.path("receipts"));
+  fs::create_symlink("/nowhere", fixture.path(receipt));
+  fs::create_symlink("/nowhere", fixture.path("pins"));
+  fs::create_symlink("/nowhere", fixture.path("linked"));
+  const auto odd = [&](std::string_view prefix) {
+    return fixture.store.list(prefix, "", {}).value().odd;
+  };
+  CHECK(odd("manifests/").empty());
+  CHECK(odd("receipts/") == receipt);
+  CHECK(odd(receipt.substr(0, 20)) == receipt);
+  CHECK(odd("receipts/9").empty());
+  CHECK(odd("pins/") == "pins");
+  CHECK(odd("linked/").empty());
+  CHECK_FALSE(odd("").empty());
+  CHECK(list_complete(fixture.store, "manifests/", {}).value() ==
+        list_all(fixture.store, "", {}).value());
+  CHECK(list_complete(fixture.store, "pins/", {}).error().code == Errc::kInvalid);
+  CHECK(list_all(fixture.store, "pins/", {}).value().empty());
+}
+
 TEST_CASE("FileStore keeps a name once, whoever is first", "[checkpoint_store]") {
   const TestFolder folder;
   FileStore store({.root = folder.path() + "/prefix"}, real_clock, Rng(1));

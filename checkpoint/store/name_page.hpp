@@ -24,6 +24,10 @@ class NamePage {
     names_.erase(std::prev(names_.end()));
     more_ = true;
   }
+  // `path` is an object or a folder of ours that is not listed. See ListPage::odd.
+  void note_odd(const std::string& path) {
+    if (path.starts_with(prefix_) || prefix_.starts_with(path + "/")) odd_ = path;
+  }
   // Whether a name that begins with `folder`, which ends in a slash, could be on this page.
   bool wants_below(std::string_view folder) const {
     const std::string_view same = std::string_view(prefix_).substr(0, folder.size());
@@ -31,6 +35,7 @@ class NamePage {
     return std::string_view(next_).substr(0, folder.size()) <= folder && !is_behind(folder);
   }
   const std::set<std::string>& names() const { return names_; }
+  const std::string& odd() const { return odd_; }
   std::string next() const { return more_ ? *names_.rbegin() : std::string(); }
 
  private:
@@ -42,6 +47,7 @@ class NamePage {
   std::string next_;
   std::set<std::string> names_;
   bool more_ = false;
+  std::string odd_;
 };
 
 }  // namespace amdahl::checkpoint

@@ -3,6 +3,7 @@
 #include <algorithm>
 #include <iterator>
 
+#include "base/function_ref.hpp"
 #include "checkpoint/store/page_walk.hpp"
 
 namespace amdahl::checkpoint {
@@ -27,8 +28,12 @@ Result<std::string> read_whole(Store& store, std::string_view name, std::size_t 
   return text;
 }
 
-Result<std::vector<StoredObject>> list_all(Store& store, std::string_view prefix,
-                                           const StoreCall& call) {
+namespace {
+
+using OnOdd = function_ref<Result<void>(std::string_view)>;
+
+Result<std::vector<StoredObject>> list_pages(Store& store, std::string_view prefix,
+                                             const StoreCall& call, OnOdd on_odd) {
   const auto of_prefix = [&](Error error) {
     return wrap(std::move(error), "list {}{}", store.describe(), prefix);
   };
@@ -38,6 +43,7 @@ Result<std::vector<StoredObject>> list_all(Store& store, std::string_view prefix
   do {
     if (auto entered = walk.enter(next); !entered) return of_prefix(std::move(entered).error());
     TRY(ListPage page, store.list(prefix, next, call));
+    if (!page.odd.empty()) TRY(on_odd(page.odd));
     if (all.size() + page.objects.size() > kListedMax)
       return fail(Errc::kTooLarge, "{}{}: more than {} objects; is this a prefix of one job?",
                   store.describe(), prefix, kListedMax);
@@ -46,6 +52,24 @@ Result<std::vector<StoredObject>> list_all(Store& store, std::string_view prefix
   } while (!next.empty());
   if (auto sorted = sort_listed(all); !sorted) return of_prefix(std::move(sorted).error());
   return all;
+}
+
+}  // namespace
+
+Result<std::vector<StoredObject>> list_all(Store& store, std::string_view prefix,
+                                           const StoreCall& call) {
+  return list_pages(store, prefix, call, [](std::string_view) { return Result<void>(); });
+}
+
+Result<std::vector<StoredObject>> list_complete(Store& store, std::string_view prefix,
+                                                const StoreCall& call) {
+  const auto refuse = [&](std::string_view name) -> Result<void> {
+    return fail(Errc::kInvalid,
+                "{}: {} is a symbolic link or an entry of another wrong type; replace it with the "
+                "file or folder that belongs there, and try again",
+                store.describe(), name);
+  };
+  return list_pages(store, prefix, call, refuse);
 }
 
 }  // namespace amdahl::checkpoint

@@ -41,6 +41,9 @@ struct StoredObject {
 struct ListPage {
   std::vector<StoredObject> objects = {};
   std::string next = {};  // to go on with; empty: that was the last page
+  // One name of ours below the prefix that is not listed because its entry has the wrong type, such
+  // as a symbolic link. Empty: there is none; a bucket never has one.
+  std::string odd = {};
 };
 
 struct StoreRange {
@@ -89,5 +92,9 @@ inline constexpr std::size_t kListPagesMax = 20'000;  // a server may give small
 // one another or lead back; then nothing is known of what is there.
 Result<std::vector<StoredObject>> list_all(Store& store, std::string_view prefix,
                                            const StoreCall& call);
+// The same for callers that draw conclusions from a name that is missing. kInvalid: the listing
+// leaves out a name of ours (ListPage::odd).
+Result<std::vector<StoredObject>> list_complete(Store& store, std::string_view prefix,
+                                                const StoreCall& call);
 
 }  // namespace amdahl::checkpoint
