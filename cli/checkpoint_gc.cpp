@@ -6,6 +6,7 @@
 #include "checkpoint/format/owner.hpp"
 #include "cli/checkpoint_place.hpp"
 #include "cli/checkpoint_text.hpp"
+#include "cli/number_option.hpp"
 #include "cli/text_layout.hpp"
 #include "cli/verbs.hpp"
 #include "operator/kube/quantity.hpp"
@@ -86,12 +87,12 @@ void add_checkpoint_gc(CLI::App& group, Program& program, Action& action) {
                    "how many of the newest stay (default: the job's retention, or 3)")
       ->type_name("N")
       ->check(CLI::Range(1, 1'000'000).description(""));
-  verb->add_option("--keep-every", options->keep_every_steps, "those at multiples of N stay too")
-      ->type_name("N")
-      ->check(CLI::NonNegativeNumber.description(""));
-  verb->add_option("--bytes-max", options->bytes_max, "older ones go until the rest is no larger")
-      ->type_name("BYTES")
-      ->check(CLI::NonNegativeNumber.description(""));
+  take_from(0, *verb->add_option("--keep-every", options->keep_every_steps,
+                                 "those at multiples of N stay too")
+                    ->type_name("N"));
+  take_from(0, *verb->add_option("--bytes-max", options->bytes_max,
+                                 "older ones go until the rest is no larger")
+                    ->type_name("BYTES"));
   verb->add_flag("--job-has-ended", options->job_has_ended,
                  "no pod of the job runs: unfinished saves go too");
   verb->footer(

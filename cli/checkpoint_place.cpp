@@ -7,6 +7,7 @@
 #include "base/rng.hpp"
 #include "checkpoint/engine/trusted_store.hpp"
 #include "checkpoint/store/open_store.hpp"
+#include "cli/text_layout.hpp"
 #include "cli/training_jobs.hpp"
 
 namespace amdahl::cli {
@@ -32,7 +33,7 @@ Task<Result<int>> find_address(Access access, std::string name, Place& place) {
                    "TrainingJob {} keeps checkpoints in {}, a path inside its containers which is "
                    "not on this machine: nothing was saved yet, or this must run where the volume "
                    "is mounted, with its path there",
-                   name, place.address);
+                   name, one_line(place.address));
   co_return kDone;
 }
 
@@ -109,7 +110,7 @@ Result<checkpoint::Chain> choose_checkpoint(Program& program, checkpoint::Store&
   }
   TRY(checkpoint::Newest newest, checkpoint::fetch_newest(store, call));
   for (const checkpoint::PassedOver& one : newest.passed_over)
-    program.terminal.err(fmt::format("step {} cannot be used: {}\n", one.step, one.why));
+    program.terminal.err(fmt::format("step {} cannot be used: {}\n", one.step, one_line(one.why)));
   if (newest.chain.empty())
     return fail(Errc::kNotFound, "{}: no checkpoint is committed there", store.describe());
   return std::move(newest.chain);

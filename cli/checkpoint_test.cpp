@@ -92,6 +92,15 @@ TEST_CASE("Checkpoint ls, show and export tell what an engine has saved") {
   CHECK(say({"export-safetensors", where, file}).code == kFailed);  // never over a file
 }
 
+TEST_CASE("Checkpoint verbs print an address that does not move the cursor", "[A1]") {
+  const Folder folder;
+  const std::string where = (folder.path / "job\x1b[31m\x07\xc2\x9b").string();
+  const Said listed = say({"ls", where});
+  CHECK(listed.code == kDone);
+  CHECK_THAT(listed.out, Catch::Contains("/job [31m  .\n"));
+  CHECK_THAT(say({"show", where}).err, Catch::Contains("/job [31m  : no checkpoint"));
+}
+
 TEST_CASE("Checkpoint verify names what is damaged, and show falls back") {
   const Folder folder;
   const std::string where = (folder.path / "job").string();

@@ -4,6 +4,7 @@
 #include "checkpoint/engine/scrub.hpp"
 #include "cli/checkpoint_place.hpp"
 #include "cli/checkpoint_text.hpp"
+#include "cli/text_layout.hpp"
 #include "cli/verbs.hpp"
 
 namespace amdahl::cli {
@@ -23,7 +24,7 @@ Result<bool> verify_step(Program& program, checkpoint::Store& store, std::int64_
                          int readers) {
   const auto call = call_within(program, kObjectsDeadline);
   const auto bad = [&](std::string_view why) {
-    program.terminal.out(fmt::format("step {}: BAD: {}\n", step, why));
+    program.terminal.out(fmt::format("step {}: BAD: {}\n", step, one_line(why)));
     return false;
   };
   const auto chain = checkpoint::fetch_chain(store, step, call);
@@ -34,14 +35,14 @@ Result<bool> verify_step(Program& program, checkpoint::Store& store, std::int64_
   // What deltas stand on is part of it.
   for (const checkpoint::Checkpoint& one : *chain) {
     TRY(const auto scrubbed, checkpoint::verify_objects(store, one, readers, call));
-    for (const std::string& text : scrubbed.bad) program.terminal.out("  " + text + "\n");
+    for (const std::string& text : scrubbed.bad) program.terminal.out("  " + one_line(text) + "\n");
     if (scrubbed.bad_objects > 0)
       return bad(fmt::format("{} of {} objects", scrubbed.bad_objects, scrubbed.objects));
     objects += scrubbed.objects;
     bytes += scrubbed.bytes;
   }
-  program.terminal.out(
-      fmt::format("step {}: ok, {} in {} objects\n", step, bytes_text(bytes), objects));
+  program.terminal.out(fmt::format("step {}: ok, {} in {} object{}\n", step, bytes_text(bytes),
+                                   objects, objects == 1 ? "" : "s"));
   return true;
 }
 

@@ -9,6 +9,7 @@
 
 #include "cli/complete.hpp"
 #include "cli/suggestion.hpp"
+#include "cli/text_layout.hpp"
 #include "cli/verbs.hpp"
 
 namespace amdahl::cli {
@@ -104,6 +105,17 @@ int finish(Program& program, const Result<int>& result) {
   return kFailed;
 }
 
+// Names, addresses and errors have text of others in them, and any verb prints them.
+Terminal harmless(Terminal terminal) {
+  terminal.bytes = terminal.out;
+  terminal.out = [out = terminal.out](std::string_view text) { out(plain_text(text)); };
+  terminal.err = [err = terminal.err](std::string_view text) { err(plain_text(text)); };
+  terminal.confirm = [confirm = terminal.confirm](std::string_view question) {
+    return confirm(plain_text(question));
+  };
+  return terminal;
+}
+
 // In the order of the help text: what a training job goes through, then everything else.
 void add_verbs(CLI::App& app, Program& program, Action& action) {
   add_submit(app, program, action);
@@ -135,7 +147,9 @@ int complete(Program& program, const CLI::App& app, std::span<const char* const>
 
 }  // namespace
 
-int run(Program& program, std::span<const char* const> words) {
+int run(const Program& given, std::span<const char* const> words) {
+  Program program = given;
+  program.terminal = harmless(std::move(program.terminal));
   Action action;
   CLI::App app("Amdahl: training jobs on Kubernetes, and a cluster on this machine to try them.",
                "amdahl");

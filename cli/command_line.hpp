@@ -10,6 +10,6 @@
 namespace amdahl::cli {
 
 // `words` are those of main(), the program's name first.
-int run(Program& program, std::span<const char* const> words);
+int run(const Program& given, std::span<const char* const> words);
 
 }  // namespace amdahl::cli

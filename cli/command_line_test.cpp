@@ -107,6 +107,43 @@ TEST_CASE("A verb that fails says so on standard error") {
   CHECK(say({"local", "status"}).code == kNotRunning);
 }
 
+TEST_CASE("Text of others that is printed does not move the cursor", "[A1]") {
+  const Said failed = say({"get", "pods", "--kubeconfig",
+                           "/nowhere/\x1b[31mRED\x1b]0;t\x07\xc2\x9b"
+                           "1m\x7f\xe2\x80\xae/config"});
+  CHECK(failed.code == kFailed);
+  CHECK_THAT(failed.err, Catch::Contains("/nowhere/ [31mRED ]0;t  1m  /config") &&
+                             Catch::EndsWith("\n") && !Catch::Contains("\x1b"));
+  const Said refused = say({"\x1b[31m"});
+  CHECK(refused.code == kWrongUsage);
+  CHECK_THAT(refused.err, !Catch::Contains("\x1b") && Catch::Contains("\nSee 'amdahl --help'"));
+}
+
+TEST_CASE("A number that is too small is refused with the smallest one", "[D11]") {
+  struct Row {
+    std::vector<const char*> words;
+    std::string why;
+  };
+  const Row rows[] = {
+      {{"logs", "x", "--attempt", "-1"}, "--attempt: must be a whole number from 1 on, is -1"},
+      {{"logs", "x", "--attempt", "0"}, "--attempt: must be a whole number from 1 on, is 0"},
+      {{"logs", "x", "--since", "1.5"}, "--since: must be a whole number from 1 on, is 1.5"},
+      {{"logs", "x", "--rank", "-1"}, "--rank: must be a whole number from 0 on, is -1"},
+      {{"logs", "x", "--tail", "all"}, "--tail: must be a whole number from 0 on, is all"},
+      {{"delete", "pod", "x", "--grace-period", "-2"},
+       "--grace-period: must be a whole number from 0 on, is -2"},
+      {{"checkpoint", "gc", "/x", "--keep-every", "-2"},
+       "--keep-every: must be a whole number from 0 on, is -2"},
+      {{"checkpoint", "gc", "/x", "--bytes-max", "-2"},
+       "--bytes-max: must be a whole number from 0 on, is -2"},
+  };
+  for (const Row& row : rows) {
+    const Said said = say(row.words);
+    CHECK(said.code == kWrongUsage);
+    CHECK_THAT(said.err, Catch::StartsWith("amdahl: " + row.why + "\n"));
+  }
+}
+
 TEST_CASE("Help and advice use the name that the program was called by") {
   ManualClock clock;
   std::string out;

@@ -5,6 +5,7 @@
 #include "base/json_member.hpp"
 #include "cli/cluster_access.hpp"
 #include "cli/manifests.hpp"
+#include "cli/number_option.hpp"
 #include "cli/resource_names.hpp"
 #include "cli/verbs.hpp"
 #include "operator/kube/api.hpp"
@@ -148,9 +149,9 @@ void add_delete(CLI::App& app, Program& program, Action& action) {
                    "what happens to what it owns: background (default), foreground or orphan")
       ->type_name("HOW")
       ->check(CLI::IsMember({"background", "foreground", "orphan"}).description(""));
-  verb->add_option("--grace-period", options->grace_seconds, "seconds a pod gets to end")
-      ->type_name("S")
-      ->check(CLI::NonNegativeNumber.description(""));
+  take_from(0,
+            *verb->add_option("--grace-period", options->grace_seconds, "seconds a pod gets to end")
+                 ->type_name("S"));
   verb->add_option("--timeout", options->timeout_seconds,
                    "seconds to wait until it is gone (default 60)")
       ->type_name("S")

@@ -49,8 +49,8 @@ bool is_ready(const kube::Pod& pod) {
   });
 }
 
-std::int32_t restarts_of(const kube::Pod& pod) {
-  std::int32_t count = 0;
+std::int64_t restarts_of(const kube::Pod& pod) {
+  std::int64_t count = 0;
   for (const kube::ContainerStatus& container : pod.status.containers) count += container.restarts;
   return count;
 }
@@ -110,7 +110,7 @@ std::string pod_state(const kube::Pod& pod) {
   else if (why.empty() && pod.status.phase == PodPhase::kRunning && !pod.metadata.deleted)
     why = is_ready(pod) ? "ready" : waiting(pod).empty() ? "not ready" : waiting(pod);
   if (!why.empty()) text += ": " + why;
-  if (const std::int32_t restarts = restarts_of(pod); restarts > 0) {
+  if (const std::int64_t restarts = restarts_of(pod); restarts > 0) {
     text += fmt::format(", {} restart{}", restarts, restarts == 1 ? "" : "s");
     if (const auto* before = ended_before(pod)) text += " (last " + ending(*before) + ")";
   }

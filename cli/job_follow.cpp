@@ -2,6 +2,7 @@
 
 #include "cli/job_view.hpp"
 #include "cli/live_text.hpp"
+#include "cli/text_layout.hpp"
 
 namespace amdahl::cli {
 namespace {
@@ -16,7 +17,7 @@ class Follower {
   void show(const JobSeen& seen) {
     if (program_.terminal.live) {
       const ScreenSize size = program_.terminal.size ? program_.terminal.size() : ScreenSize{};
-      return program_.terminal.out(screen_.replace(live_view(seen), size));
+      return program_.terminal.bytes(screen_.replace(plain_text(live_view(seen)), size));
     }
     const std::string lines = lines_.take(facts_of(seen));
     const std::string when = format_time(seen.now) + " ";

@@ -54,6 +54,13 @@ TEST_CASE("describe says how often is saved, and that a checkpoint is damaged") 
              Contains("Checkpoint:   step 62, damaged, every 416 s; 2 saves failed"));
 }
 
+TEST_CASE("Restarts of a pod's containers add up whatever the server says", "[A1]") {
+  const std::string restarts = R"({"name": "a", "restartCount": 2147483647})";
+  CHECK(pod_state(test_pod(1, 0,
+                           R"({"phase": "Running", "containerStatuses": [)" + restarts + "," +
+                               restarts + "]}")) == "Running: not ready, 4294967294 restarts");
+}
+
 TEST_CASE("A pod's state says why it does not run and how it ended") {
   const std::pair<std::string, std::string> rows[] = {
       {R"({"phase": "Running"})", "Running: not ready"},

@@ -33,12 +33,12 @@ class StepLines {
 
   void step(std::string_view text) {
     if (program_.terminal.live && !verbose_)
-      program_.terminal.out(fmt::format("\r\x1b[K{} ...", text));
+      program_.terminal.bytes(fmt::format("\r\x1b[K{} ...", plain_text(text)));
     else
       program_.terminal.out(fmt::format("{}{}\n", stamp(), text));
   }
   void end() {
-    if (program_.terminal.live && !verbose_) program_.terminal.out("\r\x1b[K");
+    if (program_.terminal.live && !verbose_) program_.terminal.bytes("\r\x1b[K");
   }
   std::chrono::milliseconds took() const {
     return std::chrono::duration_cast<std::chrono::milliseconds>(program_.clock.monotonic() -

@@ -1,6 +1,7 @@
 #include <CLI/CLI.hpp>
 #include <memory>
 
+#include "cli/number_option.hpp"
 #include "cli/rank_logs.hpp"
 #include "cli/training_jobs.hpp"
 #include "cli/verbs.hpp"
@@ -53,24 +54,21 @@ void add_logs(CLI::App& app, Program& program, Action& action) {
   verb->add_option("name", options->what, "name of a TrainingJob or of a pod")
       ->type_name("JOB|POD")
       ->required();
-  verb->add_option("-r,--rank", options->ranks.rank, "which node of the gang (default 0)")
-      ->type_name("R")
-      ->check(CLI::NonNegativeNumber.description(""));
-  verb->add_option("--attempt", options->ranks.attempt, "which attempt (default: the newest)")
-      ->type_name("N")
-      ->check(CLI::PositiveNumber.description(""));
+  take_from(
+      0, *verb->add_option("-r,--rank", options->ranks.rank, "which node of the gang (default 0)")
+              ->type_name("R"));
+  take_from(1, *verb->add_option("--attempt", options->ranks.attempt,
+                                 "which attempt (default: the newest)")
+                    ->type_name("N"));
   verb->add_flag("--all-ranks", options->ranks.all_ranks, "of all ranks, [rank] before each line");
   verb->add_option("-c,--container", log.container, "which of the pod's containers")
       ->type_name("NAME");
   verb->add_flag("-f,--follow", log.follow, "go on until the container ends");
   verb->add_flag("-p,--previous", log.previous, "of the container that ran before");
   verb->add_flag("--timestamps", log.timestamps, "begin each line with its time");
-  verb->add_option("--tail", log.tail_lines, "only the last lines")
-      ->type_name("N")
-      ->check(CLI::NonNegativeNumber.description(""));
-  verb->add_option("--since", log.since_seconds, "only the last seconds")
-      ->type_name("S")
-      ->check(CLI::PositiveNumber.description(""));
+  take_from(0, *verb->add_option("--tail", log.tail_lines, "only the last lines")->type_name("N"));
+  take_from(
+      1, *verb->add_option("--since", log.since_seconds, "only the last seconds")->type_name("S"));
   verb->add_option("--from", options->ranks.from,
                    "where the job's checkpoints are, if not at spec.checkpoint.uri")
       ->type_name("ADDRESS");

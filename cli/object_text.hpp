@@ -8,7 +8,8 @@
 
 namespace amdahl::cli {
 
-// As "json" or "yaml", with a newline at the end.
+// As "json" or "yaml", with a newline at the end. Characters that a terminal obeys are escaped; an
+// object that has them is JSON in both formats.
 std::string object_text(const Json& object, std::string_view format);
 
 }  // namespace amdahl::cli

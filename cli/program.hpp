@@ -27,11 +27,14 @@ struct ScreenSize {
   std::size_t rows = 24;
 };
 
+// Verbs print text of others, so run() takes from out, err and confirm what a terminal would obey.
 struct Terminal {
   std::function<void(std::string_view)> out = {};  // standard output
   std::function<void(std::string_view)> err = {};  // standard error
-  bool live = false;                               // standard output can be written over
-  std::function<ScreenSize()> size = {};           // of it, when it is live
+  // Standard output as it is, for logs and for what moves the cursor; run() makes it from out.
+  std::function<void(std::string_view)> bytes = {};
+  bool live = false;                      // standard output can be written over
+  std::function<ScreenSize()> size = {};  // of it, when it is live
   // All of standard input, up to that many bytes.
   std::function<Result<std::string>(std::size_t bytes_max)> input = {};
   // Asks a person; false when there is none.

@@ -142,8 +142,8 @@ class RankLogs {
                       timed ? ", without times" : ""));
     }
     const std::string_view shown = last_lines(*text, options_.log.tail_lines);
-    program_.terminal.out(lines == nullptr ? std::string(shown)
-                                           : lines->add(shown) + lines->finish());
+    program_.terminal.bytes(lines == nullptr ? std::string(shown)
+                                             : lines->add(shown) + lines->finish());
     return kDone;
   }
 
@@ -205,9 +205,9 @@ class RankLogs {
       CO_TRY(const std::size_t count, co_await stream.body->read(chunk, end));
       if (count == 0) break;
       const std::string_view bytes(chunk.data(), count);
-      program_.terminal.out(lines == nullptr ? std::string(bytes) : lines->add(bytes));
+      program_.terminal.bytes(lines == nullptr ? std::string(bytes) : lines->add(bytes));
     }
-    if (lines != nullptr) program_.terminal.out(lines->finish());
+    if (lines != nullptr) program_.terminal.bytes(lines->finish());
     co_return kDone;
   }
 
@@ -286,7 +286,7 @@ Task<Result<int>> copy_log(Program& program, Access access, std::string pod, kub
                                    : program.clock.monotonic() + access.client.options().deadline;
     CO_TRY(const std::size_t count, co_await stream.body->read(chunk, deadline));
     if (count == 0) co_return kDone;
-    program.terminal.out({chunk.data(), count});
+    program.terminal.bytes({chunk.data(), count});
   }
 }
 

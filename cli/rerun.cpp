@@ -11,6 +11,7 @@
 #include "cli/object_text.hpp"
 #include "cli/rerun_manifest.hpp"
 #include "cli/resource_names.hpp"
+#include "cli/text_layout.hpp"
 #include "cli/verbs.hpp"
 #include "operator/kube/api.hpp"
 
@@ -139,7 +140,7 @@ class Rerunner {
     if (!made.checkpoints.empty())
       text += fmt::format(
           "Its checkpoints go to {} (spec.checkpoint.uri); those of the run before stay in {}\n",
-          made.checkpoints, made.checkpoints_before);
+          one_line(made.checkpoints), one_line(made.checkpoints_before));
     program_.terminal.out(
         text + fmt::format("Next: {} describe {} -n {} -w\n", program_.called, name, key_.ns));
   }

@@ -3,6 +3,7 @@
 #include <fmt/format.h>
 
 #include "checkpoint/engine/kept_log.hpp"
+#include "cli/text_layout.hpp"
 
 namespace amdahl::cli {
 
@@ -22,7 +23,7 @@ Result<void> StoredLogs::open(const TrainingJob& job, std::uint32_t attempt) {
     return fail(Errc::kNotFound,
                 "the logs of attempt {} are in {}/{}, which is not on this machine. Run this where "
                 "the volume is mounted, with --from and its path there",
-                attempt, address, kKeptLogsFolder);
+                attempt, one_line(address), kKeptLogsFolder);
   TRY(store_, open_found(program_, {}, {.address = address}));
   return {};
 }

@@ -54,6 +54,9 @@ TEST_CASE("StoredLogs says why there is no log and what to do", "[D9]") {
   world.job.spec.checkpoint.uri = "file:///no/such/folder";
   CHECK(world.refusal(4).contains("file:///no/such/folder/.amdahl-logs, which is not on this"));
   CHECK(world.refusal(4).contains("--from"));
+  world.job.spec.checkpoint.uri = "file:///no/such\n\x1b[31m/folder";
+  CHECK(world.refusal(4).contains("file:///no/such [31m/folder/.amdahl-logs"));
+  world.job.spec.checkpoint.uri = "file:///no/such/folder";
   CHECK(world.refusal(2, world.folder.path()).contains("the logs of the last 3 attempts only"));
   CHECK(world.refusal(4, world.folder.path()).contains("was killed before the launcher"));
 }

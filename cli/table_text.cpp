@@ -17,8 +17,7 @@ std::string cell_text(const Json& cell) {
   std::string text = cell.is_string() ? cell.get<std::string>() : cell.dump();
   if (const std::size_t end = text.find_first_of("\n\r\f"); end != std::string::npos)
     text = text.substr(0, end) + "...";
-  std::ranges::replace_if(text, [](unsigned char c) { return c < ' ' || c == 0x7f; }, ' ');
-  return text;
+  return replace_controls(text, [](char32_t) { return std::string(1, ' '); });
 }
 
 std::string upper(std::string text) {

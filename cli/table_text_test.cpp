@@ -50,6 +50,19 @@ TEST_CASE("A table counts characters and shows one line of each cell") {
   CHECK(text.take_rows() == "\u00e4\u00f6     x...\nabc     [31m\nfew    \n");
 }
 
+TEST_CASE("A table has no character that a terminal obeys", "[A1]") {
+  TableText text({});
+  REQUIRE(text.add(table(Json::array({row({"a\xc2\x9b"
+                                           "31m",
+                                           "b\x7f", ""}),
+                                      row({"c\xe2\x80\xae", "d\xe2\x81\xa6\xc2\x85", ""}),
+                                      row({"\xc2\xa0\xe2\x82\xac"})}))));
+  CHECK(text.take_rows() ==
+        "a 31m   b \n"
+        "c       d  \n"
+        "\xc2\xa0\xe2\x82\xac      \n");
+}
+
 TEST_CASE("A table whose parts have other types is shown as far as it goes") {
   TableText text({.with_namespace = true});
   const Json odd = Json::parse(R"({"kind": "Table", "columnDefinitions": [

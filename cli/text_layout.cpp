@@ -15,8 +15,28 @@ bool begins_character(char c) {
   return (static_cast<unsigned char>(c) & 0xc0U) != 0x80U;
 }
 
-bool is_control(unsigned char c) {
-  return c < ' ' || c == 0x7f;
+struct Character {
+  std::size_t bytes = 1;
+  char32_t code = 0;
+};
+
+// The one at the front. A byte that begins none stands for itself.
+Character first_character(std::string_view text) {
+  const auto byte = [&](std::size_t at) { return static_cast<unsigned char>(text[at]); };
+  const char32_t lead = byte(0);
+  const std::size_t bytes = lead < 0xc0U ? 1 : lead < 0xe0U ? 2 : lead < 0xf0U ? 3 : 4;
+  if (bytes == 1 || bytes > text.size()) return {.bytes = 1, .code = lead};
+  char32_t code = lead & (0x7fU >> bytes);
+  for (std::size_t i = 1; i < bytes; ++i) {
+    if (begins_character(text[i])) return {.bytes = 1, .code = lead};
+    code = (code << 6U) | (byte(i) & 0x3fU);
+  }
+  return {.bytes = bytes, .code = code};
+}
+
+bool is_control(char32_t code) {
+  return code < U' ' || (code >= 0x7fU && code <= 0x9fU) || (code >= 0x202aU && code <= 0x202eU) ||
+         (code >= 0x2066U && code <= 0x2069U);
 }
 
 }  // namespace
@@ -32,20 +52,37 @@ std::string cut_to(std::string_view text, std::size_t characters) {
   return std::string(text);
 }
 
+std::string replace_controls(std::string_view text,
+                             function_ref<std::string(char32_t control)> instead) {
+  std::string replaced;
+  replaced.reserve(text.size());
+  while (!text.empty()) {
+    const Character first = first_character(text);
+    if (is_control(first.code))
+      replaced += instead(first.code);
+    else
+      replaced += text.substr(0, first.bytes);
+    text.remove_prefix(first.bytes);
+  }
+  return replaced;
+}
+
+std::string plain_text(std::string_view text) {
+  return replace_controls(text, [](char32_t control) {
+    return std::string(1, control == U'\n' || control == U'\t' ? static_cast<char>(control) : ' ');
+  });
+}
+
 std::string one_line(std::string_view text) {
+  // A mark that stands for any control, because spaces of the text itself stay.
+  const std::string marked = replace_controls(text, [](char32_t) { return std::string(1, '\n'); });
   std::string line;
-  line.reserve(text.size());
-  for (std::size_t at = 0; at < text.size(); ++at) {
-    const auto c = static_cast<unsigned char>(text[at]);
-    // U+0080 to U+009F are controls too, and some terminals obey them.
-    const bool high =
-        c == 0xc2 && at + 1 < text.size() && static_cast<unsigned char>(text[at + 1]) < 0xa0U;
-    if (high) ++at;
-    if (!high && !is_control(c))
-      line += text[at];
+  line.reserve(marked.size());
+  for (const char c : marked)
+    if (c != '\n')
+      line += c;
     else if (!line.empty() && line.back() != ' ')
       line += ' ';
-  }
   while (line.ends_with(' ')) line.pop_back();
   return line;
 }

@@ -9,13 +9,23 @@
 #include <string_view>
 #include <vector>
 
+#include "base/function_ref.hpp"
+
 namespace amdahl::cli {
 
 // In characters, not bytes.
 std::size_t width_of(std::string_view text);
 // At most that many characters; none is cut in half.
 std::string cut_to(std::string_view text, std::size_t characters);
-// One line, and nothing that moves the cursor: the text is somebody else's.
+
+// Text of others with `instead` in place of every character that a terminal may obey: controls,
+// also those of U+0080 to U+009F, and changes of direction. Bytes that are no UTF-8 stay, unless
+// some terminals read them as controls.
+std::string replace_controls(std::string_view text,
+                             function_ref<std::string(char32_t control)> instead);
+// With newlines and tabs as they are, and spaces for other controls.
+std::string plain_text(std::string_view text);
+// One line: all controls between two words become one space.
 std::string one_line(std::string_view text);
 
 // As a POSIX shell reads it back: quoted if it has to be.

@@ -1,9 +1,11 @@
 #include "cli/text_layout.hpp"
 
 #include <catch2/catch.hpp>
+#include <nlohmann/json.hpp>
 
 #include "cli/live_text.hpp"
 #include "cli/log_lines.hpp"
+#include "cli/object_text.hpp"
 
 namespace amdahl::cli {
 namespace {
@@ -14,8 +16,20 @@ TEST_CASE("Text of others becomes one harmless line") {
   CHECK(one_line("\x1b[31mred\x1b[0m") == "[31mred [0m");
   CHECK(one_line("a\xc2\x9b"
                  "31mb") == "a 31mb");
+  CHECK(one_line("a\xe2\x80\xae\xe2\x81\xa9") == "a");
+  CHECK(one_line("a\x9bz\xc2") == "a z\xc2");  // bytes of no character
   CHECK(one_line("gr\xc3\xbc\xc3\x9f") == "gr\xc3\xbc\xc3\x9f");
   CHECK(one_line("").empty());
+}
+
+TEST_CASE("Objects keep every character, and escape those that a terminal obeys", "[A1]") {
+  const Json object = {{"k\x7f", "a\xc2\x9b\xc2\x85\xe2\x80\xae\x1b\xc3\xbc\n"}};
+  const std::string text = object_text(object, "json");
+  CHECK(text == "{\n    \"k\\u007f\": \"a\\u009b\\u0085\\u202e\\u001b\xc3\xbc\\n\"\n}\n");
+  CHECK(Json::parse(text) == object);
+  // The same as YAML, which may not escape outside of quotes.
+  CHECK(object_text(object, "yaml") == text);
+  CHECK(object_text({{"k", "gr\xc3\xbcn"}}, "yaml") == "k: gr\xc3\xbcn\n");
 }
 
 TEST_CASE("Characters are counted and cut whole") {

@@ -31,9 +31,10 @@ std::size_t character_bytes(std::string_view text) {
   return bytes;
 }
 
-bool is_control(char c) {
-  const auto byte = static_cast<unsigned char>(c);
-  return byte < 0x20U || byte == 0x7fU;
+// Whether the character at the front is one: U+0000 to U+001F, U+007F to U+009F.
+bool is_control(std::string_view text) {
+  const unsigned lead = byte_at(text, 0);
+  return lead < 0x20U || lead == 0x7fU || (lead == 0xc2U && byte_at(text, 1) < 0xa0U);
 }
 
 template <class T>
@@ -80,7 +81,7 @@ std::string fit_text(std::string_view text, std::uint32_t characters) {
     if (written > bytes_max) break;
     if (bytes == 0)
       fitted += '?';
-    else if (is_control(first))
+    else if (is_control(text))
       fitted += ' ';
     else
       fitted += text.substr(0, bytes);

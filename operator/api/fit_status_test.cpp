@@ -92,13 +92,14 @@ TEST_CASE("fit_status leaves what fits alone") {
   CHECK(status == before);
 }
 
-TEST_CASE("fit_text cuts between characters") {
+TEST_CASE("fit_text cuts between characters and keeps no control character", "[A1]") {
   CHECK(fit_text("abc", 5) == "abc");
   CHECK(fit_text("abcdef", 5) == "abcde");
   CHECK(fit_text("a\xC3\xA9\xC3\xA9", 2) == "a\xC3\xA9");
   CHECK(fit_text("\xF0\x9F\x94\xA5\xF0\x9F\x94\xA5", 2) == "\xF0\x9F\x94\xA5");
   CHECK(fit_text("\"\"\"\"", 4) == "\"\"\"\"");
   CHECK(fit_text("a\tb\x7f", 4) == "a b ");
+  CHECK(fit_text("a\xC2\x80\xC2\x9F\xC2\xA0", 4) == "a  \xC2\xA0");  // controls too
   CHECK(fit_text("", 4).empty());
   CHECK(fit_text("a\xFF\x62\xC3", 9) == "a?b?");
   CHECK(fit_text("\xE2\x82", 9) == "??");                           // cut off
