@@ -79,7 +79,7 @@ class Applier {
     if (!before) co_return "created";
     const bool same = version_of(*before) == version_of(*after);
     if (!ended.empty()) tell_ended(key, ended, same);
-    if (ended.empty()) tell_suspend(resource, *before, *after);
+    if (ended.empty()) tell_suspend(resource, manifest.object, *before, *after);
     co_return same ? "unchanged" : "configured";
   }
 
@@ -119,14 +119,19 @@ class Applier {
         same ? "" : ", so the change starts nothing", rerun_command(key)));
   }
 
-  // A file that mentions spec.suspend decides it, also against a pause that a user asked for.
-  void tell_suspend(const kube::Resource& resource, const Json& before, const Json& after) {
+  // A file that mentions spec.suspend decides it, also against a pause that a user asked for. So
+  // does one that mentioned it when it was applied last, and no longer does.
+  void tell_suspend(const kube::Resource& resource, const Json& file, const Json& before,
+                    const Json& after) {
     const Json& was = member_of(member_of(before, "spec"), "suspend");
     const Json& now = member_of(member_of(after, "spec"), "suspend");
     if (resource.group != kTrainingJobs.group || was.is_null() || now.is_null()) return;
     if (was == now) return;
-    program_.terminal.err(fmt::format("amdahl: the file says spec.suspend: {}, so the job {}\n",
-                                      now.dump(), now == true ? "pauses" : "runs again"));
+    const bool said = !member_of(member_of(file, "spec"), "suspend").is_null();
+    const std::string why = said ? fmt::format("the file says spec.suspend: {}", now.dump())
+                                 : "the file no longer has spec.suspend, which it set before";
+    program_.terminal.err(
+        fmt::format("amdahl: {}, so the job {}\n", why, now == true ? "pauses" : "runs again"));
   }
 
   Program& program_;

@@ -67,11 +67,18 @@ class Explainer {
         break;
     }
     add_failed_saves();
-    if (no_step_was_understood(seen_.job)) told_.next.push_back(std::string(kNoStepUnderstood));
+    if (should_have_steps()) told_.next.push_back(std::string(kNoStepUnderstood));
     return std::move(told_);
   }
 
  private:
+  // A job that failed, or starts, may have had no time for a step.
+  bool should_have_steps() const {
+    const Phase phase = phase_of(seen_.job).phase;
+    const bool ran = phase == Phase::kRunning || phase == Phase::kPausing ||
+                     phase == Phase::kPaused || phase == Phase::kSucceeded;
+    return ran && no_step_was_understood(seen_.job);
+  }
   std::string attempts() const {
     return status_.attempt == 1 ? "1 attempt" : fmt::format("{} attempts", status_.attempt);
   }

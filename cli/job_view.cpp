@@ -31,8 +31,8 @@ std::string shape_text(const api::TrainingJobSpec& spec) {
   std::string text =
       fmt::format("{}, {} pod{}", enum_name(spec.runtime), spec.nodes, spec.nodes == 1 ? "" : "s");
   if (spec.processes_per_node) text += fmt::format(" x {} processes", *spec.processes_per_node);
-  if (const std::int64_t gpus = pod_gpus(spec); gpus > 0)
-    text += fmt::format(", {} GPUs", gpus * spec.nodes);
+  if (const std::int64_t gpus = pod_gpus(spec) * spec.nodes; gpus > 0)
+    text += fmt::format(", {} GPU{}", gpus, gpus == 1 ? "" : "s");
   if (spec.scheduling.gang == api::GangScheduler::kVolcano)
     text += fmt::format(", queue {}", one_line(spec.scheduling.queue));
   return text;

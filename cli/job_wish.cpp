@@ -56,10 +56,11 @@ bool would_lose_steps(const TrainingJob& job) {
 FirstLook look_before_pause(const TrainingJob& job, const std::string& called, bool lose_steps) {
   if (!job.spec.suspend && !lose_steps && would_lose_steps(job))
     return done(
-        fmt::format("{} is not paused: it has no checkpoint, and a pause would lose its {} steps "
+        fmt::format("{} is not paused: it has no checkpoint, and a pause would lose its {} step{} "
                     "unless its script saves for it. Set spec.checkpoint.uri before its next run, "
                     "or run '{} pause {} -n {} --lose-steps' to pause it anyway",
-                    job.metadata.name, *job.status.progress->step, called, job.metadata.name,
+                    job.metadata.name, *job.status.progress->step,
+                    *job.status.progress->step == 1 ? "" : "s", called, job.metadata.name,
                     job.metadata.ns),
         kFailed);
   if (!job.spec.suspend) return {};

@@ -116,6 +116,11 @@ class Rules(FileTest):
                                 text=job_text("decided") + "  suspend: false\n")
         self.assertFalse(self.spec("decided")["suspend"])
         self.assertIn("the file says spec.suspend: false, so the job runs again", done.stderr)
+        self.amdahl("pause", "decided")
+        done = self.cluster.run("apply", "-f", "-", text=job_text("decided"))
+        self.assertFalse(self.spec("decided")["suspend"])
+        self.assertIn("the file no longer has spec.suspend, which it set before, so the job runs "
+                      "again", done.stderr)
 
     # promises: D5
     def test_another_program_keeps_its_fields_unless_forced(self):
@@ -197,6 +202,22 @@ class Rerun(FileTest):
         mine = self.text("again", 6).replace("file:///checkpoints", uri)
         self.amdahl("apply", "-f", "-", text=mine)
         self.assertEqual(self.spec("again")["restart"]["maxFailures"], 6)
+
+    # promises: A1
+    def test_a_uri_of_others_does_not_move_the_cursor(self):
+        text = self.text("coloured", 5).replace(
+            "file:///checkpoints", r"file:///nowhere/\e[31mRED\e]0;t\a\x9b\u202E")
+        self.amdahl("submit", "-", text=text)
+        self.assertIn("\x1b[31m", self.cluster.job("coloured")["spec"]["checkpoint"]["uri"])
+        self.cluster.set_status("coloured", FAILED, phase="Failed", attempt=1)
+        place = "file:///nowhere/ [31mRED ]0;t"
+        for verb in ("ls", "gc", "show", "verify"):
+            said = self.amdahl("checkpoint", verb, "coloured", code=1)
+            self.assertIn(place, said)
+            self.assertNotRegex(said, "[\x1b\x07\x80-\x9f\u202e]|\n.")
+        for words in (("get", "tj", "coloured", "-o", "json"), ("diagnose", "coloured"),
+                      ("get", "tj", "coloured", "-o", "yaml"), ("rerun", "coloured")):
+            self.assertNotRegex(self.amdahl(*words), "[\x1b\x07\x80-\x9f\u202e]")
 
     # promises: D5
     def test_rerun_never_takes_up_the_state_of_the_run_before(self):
