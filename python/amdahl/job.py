@@ -25,6 +25,7 @@ import socket
 import sys
 import threading
 import time
+from collections.abc import Callable
 from typing import NoReturn
 
 from amdahl import agreement, launcher_lines
@@ -224,13 +225,14 @@ def step(n: int, total: int | None = None, **metrics: float) -> None:
     _quietly(_launcher.step, n, total, metrics)
 
 
-def should_stop() -> bool:
+def should_stop(ready: Callable[[], object] | None = None) -> bool:
     """Whether to save, say committed() and end: yes on all ranks once one was asked to.
 
     Cheap; every rank asks at every step. Raises TimeoutError if rank 0 has not for half an hour.
+    ready: gives None, or raises if this rank cannot go on: then the others raise CheckpointError.
     """
     asked = bool(_quietly(_launcher.should_stop))
-    stop = _stop.ask(lambda: asked)
+    stop = _stop.ask(lambda: asked if ready is None else ready() or asked)
     if stop:  # not before all ranks agree: until then they make steps, and their usual checkpoints
         _quietly(_launcher.stops)
     return stop

@@ -160,7 +160,7 @@ class Agreed(unittest.TestCase):
                 mock.patch("time.monotonic", lambda: now[0]), \
                 mock.patch("time.sleep", lambda seconds: now.__setitem__(0, now[0] + seconds)), \
                 mock.patch("sys.stderr", said), self.assertRaises(TimeoutError):
-            agreement.all_say("load", True, ranks=ranks)
+            agreement.all_say("load", lambda: True, ranks=ranks)
         self.assertEqual(said.getvalue().count("every rank must make this call"), 1)
 
     # promises: D7

@@ -59,13 +59,12 @@ class Followed(unittest.TestCase):
     # promises: D3
     def test_what_rank_0_says_is_what_all_do(self):
         said = []
-        for rank, words in ((0, (False, True)), (1, (True, False))):
+        for rank, own in ((0, True), (1, False)):
             told = mock.Mock(side_effect=lambda _, value, r=rank, **__:
                              value() if r == 0 else said[0])
             with mock.patch.object(cadence.agreement, "tell_all", told):
-                answer = cadence.agreed(*words)
-            said.append(2 * answer[0] + answer[1])
-            self.assertEqual(answer, (False, True))
+                said.append(cadence.agreed("save_and_wait", lambda own=own: own))
+        self.assertEqual(said, [True, True])
 
     # promises: D6
     def test_two_saves_are_at_least_a_second_apart_whatever_their_outcome(self):

@@ -69,6 +69,16 @@ try:
 except checkpoint.CheckpointError as error:
     print(error)
 """ + END
+FAIL = GLOO + """
+import time
+began = time.monotonic()
+if os.environ["RANK"] in sys.argv[3]:
+    os.environ["AMDAHL_CHECKPOINT_URI"] = sys.argv[4]
+try:
+    checkpoint.load()
+except checkpoint.CheckpointError as error:
+    print("soon" if time.monotonic() - began < 15 else "late", error)
+"""
 SAVE_AND_WAIT = GLOO + """
 def save():
     if step == 2 and os.environ["RANK"] == "1":
@@ -168,6 +178,27 @@ class OneStep(TwoRanks):
     def test_the_hook_for_lightning_before_torch_distributed_is_started(self):
         self.save("lightning")
         self.check(self.ranks(LIGHTNING, **self.agent_store()))
+
+
+@unittest.skipIf(torch is None, "no torch")
+class OneFails(TwoRanks):
+    # promises: D3
+    def test_an_init_from_that_rank_0_cannot_find_is_raised_on_both_ranks(self):
+        said = self.ranks(FAIL, "", "", AMDAHL_JOB_UID="a", LOCAL_RANK="0",
+                          AMDAHL_CHECKPOINT_INIT_FROM=self.folder + "/gone")
+        reason = f"checkpoint.initFrom {self.folder}/gone: no checkpoint is committed there"
+        told = ["", "rank 0 failed in amdahl.checkpoint.load(): "]
+        self.assertEqual([text.strip() for text in said], [f"soon {one}{reason}" for one in told])
+
+    # promises: D3
+    def test_a_uri_below_a_file_on_rank_1_or_on_both_is_raised_on_both(self):
+        self.save("huggingface")
+        pathlib.Path(self.folder, "file").write_text("")
+        for failing in ("1", "01"):
+            said = self.ranks(FAIL, failing, f"{self.folder}/file/run")
+            self.assertEqual("rank 1 failed in amdahl" in said[0], failing == "1", said)
+            for text in said:
+                self.assertRegex(text.splitlines()[-1], "^soon .*/file/run", said)
 
 
 @unittest.skipIf(torch is None, "no torch")

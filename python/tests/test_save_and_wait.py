@@ -137,6 +137,20 @@ class AfterARefusal(Case):
         self.assertFalse(self.asked(False))
         self.assertTrue(self.asked(True))
 
+    # promises: D2
+    def test_no_usual_save_is_due_until_the_pause_is_taken_back(self):
+        def due() -> bool:
+            with mock.patch.object(checkpoint._cadence, "asked", return_value=True):  # noqa: SLF001
+                return checkpoint.due()
+
+        self.assertTrue(due())
+        self.assertTrue(self.asked(True))
+        self.save(Saved(fails=FULL), lambda: True)
+        self.assertFalse(self.asked(True))
+        self.assertFalse(due(), "its commit would pass for that of the pause")
+        self.assertFalse(self.asked(False))
+        self.assertTrue(due())
+
     def test_a_usual_save_that_failed_refuses_no_pause(self):
         self.assertFalse(self.asked(False))
         self.save(Saved(fails=FULL), lambda: True)

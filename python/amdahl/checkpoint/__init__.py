@@ -35,7 +35,7 @@ from __future__ import annotations
 import threading
 from collections.abc import Callable
 
-from amdahl import agreement, job
+from amdahl import job
 from amdahl.checkpoint import together
 from amdahl.checkpoint.cadence import Cadence
 from amdahl.checkpoint.checkpointer import Checkpointer, Loaded
@@ -44,6 +44,7 @@ from amdahl.checkpoint.library import CheckpointError
 from amdahl.checkpoint.pauses import Pauses
 from amdahl.checkpoint.restoring import restore_capture
 from amdahl.checkpoint.tree import Shard
+from amdahl.rank_failure import Tried
 
 __all__ = ["CheckpointError", "Checkpointer", "Loaded", "Shard", "capture", "default", "due",
            "load", "rank", "restore_capture", "save", "save_and_wait", "should_stop", "wait"]
@@ -72,19 +73,20 @@ def save(state: object, step: int, metrics: dict | None = None, patience: float 
 def due() -> bool:
     """Whether the interval is over since the last save of this process, in whichever way:
     AMDAHL_CHECKPOINT_INTERVAL_SECONDS, at least a second. What rank 0 says, on all ranks."""
-    return _cadence.asked()
+    return _pauses.due(_cadence.asked)
 
 
 def load() -> Loaded | None:
     """The newest checkpoint that is sound, or nothing. All ranks call it, and get the same step:
-    the newest that every rank can read. Before torch.distributed is initialised too."""
-    own = default()
+    the newest that every rank can read. Before torch.distributed is initialised too. When it fails
+    on one rank, all raise: that rank its own error, the others CheckpointError with its reason."""
+    own = Tried(default)
 
     def look(step: int | None, before: int) -> tuple | None:
-        found = own.load(step, before=before)
+        found = own().load(step, before=before)
         return found and (found.step, found)
 
-    loaded = together.newest("load", look, agreement.starting_group(own.world_size))
+    loaded = together.newest("load", look, own)
     return loaded[1] if loaded else None
 
 
@@ -105,12 +107,12 @@ def save_and_wait(save: Callable[[], object], step: int,
     save() saves that step in whichever way, by `checkpointer` unless by the default one. What the
     store refuses, and a save that is skipped, are told to the launcher, and training goes on.
     """
-    return _pauses.save_and_wait(checkpointer or default(), step, save)
+    return _pauses.save_and_wait(Tried(lambda: checkpointer or default()), step, save)
 
 
 def should_stop() -> bool:
     """Whether to save_and_wait() and end: job.should_stop(), the same on all ranks. After a save
     that failed it is no until the next one is due, or until the launcher asks again."""
-    if _default is not None:
-        _default.report()
-    return _pauses.wanted(job.should_stop(), _cadence.asked)
+    # What fails here is raised where the ranks agree next, at this step or soon after.
+    reported = None if _default is None else Tried(_default.report)
+    return _pauses.wanted(job.should_stop(reported), _cadence.asked)

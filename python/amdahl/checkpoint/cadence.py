@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import os
 import time
+from collections.abc import Callable
 
 from amdahl import agreement, job
 
@@ -87,10 +88,9 @@ def _interval() -> float:
     return seconds if 0 < seconds < float("inf") else INTERVAL_SECONDS
 
 
-def agreed(save: bool, stop: bool) -> tuple[bool, bool]:
+def agreed(name: str, yes: Callable[[], bool]) -> bool:
     """What rank 0 says, on all ranks, which wait for it: for what is asked seldom, not per step."""
-    words = agreement.tell_all("agreed", lambda: 2 * int(save) + int(stop), ends=True)
-    return bool(words & 2), bool(words & 1)
+    return bool(agreement.tell_all(name, lambda: int(yes()), ends=True))
 
 
 def asked_to_stop() -> bool:

@@ -168,7 +168,7 @@ class StorageReader(torch_storage.StorageReader):
             found = self._own.open_step()
             return found["step"] if found else -1
 
-        step = agreement.tell_all("newest", look)
+        step = agreement.tell_all("dcp.StorageReader.newest", look)
         return step if step >= 0 else None
 
     def set_up_storage_reader(self, metadata, is_coordinator: bool, *args, **kwargs) -> None:

@@ -23,8 +23,9 @@ import sys
 import time
 
 from amdahl import agreement
-from amdahl.checkpoint import library, tree
+from amdahl.checkpoint import library, together, tree
 from amdahl.checkpoint.checkpointer import Checkpointer
+from amdahl.rank_failure import Tried
 
 LATEST = "latest"
 FILES_MAX = 100_000
@@ -44,10 +45,11 @@ def capture(directory: str, step: int, *, tag: str | None = None,
     node has its own, and its first process takes that. False when it was skipped: earlier saves are
     still being written.
     """
-    own = checkpointer or default()
+    tried = Tried(lambda: checkpointer or default())
     meet()  # a rank's files are complete when all have come here
     if shared:
-        prove_shared(directory, own)
+        prove_shared("capture", directory, tried)
+    own = tried()
     takes = is_first(own, shared)
     tag = (tag or read_latest(directory)) if takes else ""
     if takes and not tag:
@@ -185,19 +187,20 @@ def is_first(own: Checkpointer, shared: bool) -> bool:
     return own.rank == 0 if shared else os.environ.get("LOCAL_RANK", "0") == "0"
 
 
-def prove_shared(directory: str, own: Checkpointer) -> None:
+def prove_shared(name: str, directory: str, own: Tried) -> None:
     """An error on all ranks unless all of them see this folder. All ranks call it.
 
     Else rank 0 would take its node's files for all, and those of the others would be in no
     checkpoint.
     """
-    ranks = agreement.starting_group(own.world_size)
+    ranks = together.ranks_of(own)
     if ranks is None:
         return
-    nonce = agreement.tell_all("shared", lambda: _leave_proof(directory), ranks=ranks)
+    nonce = agreement.tell_all(name, lambda: _leave_proof(directory, own), ranks=ranks)
     proof = _proof(directory, nonce)
     try:
-        if agreement.all_say("shared", nonce >= 0 and _is_seen(proof), ranks=ranks):
+        if agreement.all_say(name, lambda: _is_seen(proof, own) if nonce >= 0 else False,
+                             ranks=ranks):
             return
     finally:
         if ranks.rank == 0:
@@ -212,8 +215,9 @@ def _proof(directory: str, nonce: int) -> str:
     return os.path.join(directory, f".amdahl-shared-{nonce:016x}.tmp")
 
 
-def _leave_proof(directory: str) -> int:
+def _leave_proof(directory: str, own: Tried) -> int:
     """Its nonce. Negative when it cannot be written: the others wait to be told."""
+    own()
     nonce = secrets.randbits(60)
     try:
         os.makedirs(directory, exist_ok=True)
@@ -224,7 +228,8 @@ def _leave_proof(directory: str) -> int:
         return -1
 
 
-def _is_seen(path: str) -> bool:
+def _is_seen(path: str, own: Tried) -> bool:
+    own()
     began = time.monotonic()
     while not os.path.exists(path):
         if time.monotonic() - began >= SEEN_SECONDS_MAX:

@@ -28,10 +28,11 @@ import os
 import random
 import sys
 
-from amdahl import agreement, job
+from amdahl import job
 from amdahl.checkpoint import cadence, library, together
 from amdahl.checkpoint.checkpointer import Checkpointer
 from amdahl.checkpoint.pauses import Pauses
+from amdahl.rank_failure import Tried
 
 PATIENCE_SECONDS = 1800.0
 RNG_KEY = "amdahl_rng"
@@ -90,7 +91,7 @@ class _Saving:
             return True
 
         if stop:
-            return self._pauses.save_and_wait(own, step, save)
+            return self._pauses.save_and_wait(Tried(lambda: own), step, save)
         save()
         return False
 
@@ -275,21 +276,21 @@ def _load(kind: str, checkpointer: Checkpointer | None) -> tuple | None:
     """(step, rank 0's state, generators of this rank or None, rank, ranks)"""
     from amdahl import checkpoint  # noqa: PLC0415
 
-    own = checkpointer or checkpoint.default()
+    tried = Tried(lambda: checkpointer or checkpoint.default())
 
     def look(step: int | None, before: int) -> tuple | None:
-        mine = own.load(step, before=before)
+        mine = tried().load(step, before=before)
         if mine is None or "kind" in mine.state:
             return mine and (mine.step, mine, mine)
         # Another rank than 0, which saved its generators only.
-        with Checkpointer(own.uri, rank=0, world_size=1) as reader:
+        with Checkpointer(tried().uri, rank=0, world_size=1) as reader:
             return mine.step, mine, reader.load(mine.step)
 
     with job.phase("CheckpointRestore"):
-        loaded = together.newest("restore", look, agreement.starting_group(own.world_size))
+        loaded = together.newest(f"hooks.restore_{kind}", look, tried)
     if loaded is None:
         return None
-    _, mine, shared = loaded
+    own, (_, mine, shared) = tried(), loaded
     found = shared.state.get("kind") if isinstance(shared.state, dict) else None
     if found != kind:
         raise library.CheckpointError("invalid", f"step {mine.step} in {own.uri} was saved by "

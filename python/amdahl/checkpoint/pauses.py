@@ -8,6 +8,7 @@ from collections.abc import Callable
 from amdahl import agreement, job
 from amdahl.checkpoint import cadence, library
 from amdahl.checkpoint.checkpointer import Checkpointer
+from amdahl.rank_failure import Tried
 
 WAIT_SECONDS = 1800.0
 
@@ -28,11 +29,27 @@ class Pauses:
         self._asked, self._refused = stop, self._refused and stop
         return stop and (not self._refused or due())
 
-    def save_and_wait(self, own: Checkpointer, step: int, save: Callable[[], object]) -> bool:
-        """Whether this very step is committed: an older one would lose what came after it."""
-        why = _not_committed(own, step, save)
-        # Rank 0 commits, so it knows.
-        committed = cadence.agreed(False, why is None)[1]
+    def due(self, asked: Callable[[], bool]) -> bool:
+        """Not while wanted() asks the same: a usual save would pass for the one of the pause, and
+        training goes on after it."""
+        return not self._refused and asked()
+
+    def save_and_wait(self, own: Tried, step: int, save: Callable[[], object]) -> bool:
+        """Whether this very step is committed: an older one would lose what came after it.
+
+        own: the checkpointer of this rank, or why it has none.
+        """
+        why = _not_saved(own, save)
+        ranks = agreement.process_group()
+        if ranks is not None and ranks.rank:
+            why = why or _not_committed(own(), step)
+
+        def is_committed() -> bool:  # rank 0 commits, so it knows; when it fails, the others hear
+            nonlocal why
+            why = why or _not_committed(own(), step)
+            return why is None
+
+        committed = cadence.agreed("save_and_wait", is_committed)
         self._refused = self._asked and not committed  # a usual save that failed refuses nothing
         if not committed:
             text = f"checkpoint of step {step}: {why or 'rank 0 could not commit it'}"
@@ -42,11 +59,22 @@ class Pauses:
         return committed
 
 
-def _not_committed(own: Checkpointer, step: int, save: Callable[[], object]) -> str | None:
-    why = _failure(save)
+def _not_saved(own: Tried, save: Callable[[], object]) -> str | None:
+    why = None
+
+    def is_saved() -> bool:
+        nonlocal why
+        own()
+        why = _failure(save)
+        return why is None
+
     # A rank whose part is missing would keep the others waiting for their commit.
-    if not agreement.all_say("save_and_wait", why is None):
-        return why or "another rank could not save its part, and its log says why"
+    if agreement.all_say("save_and_wait", is_saved):
+        return None
+    return why or "another rank could not save its part, and its log says why"
+
+
+def _not_committed(own: Checkpointer, step: int) -> str | None:
     why = _failure(lambda: own.wait(WAIT_SECONDS))
     newest = own.status().get("committedStep")
     if why is None and newest != step:

@@ -16,11 +16,10 @@ import shutil
 import warnings
 from collections.abc import Callable
 
-from amdahl import agreement
 from amdahl.checkpoint import library, together
 from amdahl.checkpoint.checkpointer import Checkpointer
-from amdahl.checkpoint.directories import (LATEST, check_path, default, is_first, meet,
-                                            prove_shared)
+from amdahl.checkpoint.directories import LATEST, check_path, default, is_first, prove_shared
+from amdahl.rank_failure import Tried
 
 
 def restore_capture(directory: str, step: int | None = None, *,
@@ -30,24 +29,23 @@ def restore_capture(directory: str, step: int | None = None, *,
     All ranks call it and get the same answer. None: nothing is committed.
     shared: all ranks see one folder, an error if they do not; otherwise each node has its own.
     """
-    own = checkpointer or default()
+    own = Tried(lambda: checkpointer or default())
     if shared:
-        prove_shared(directory, own)
-    take = _restore if is_first(own, shared) else _tag_of
+        prove_shared("restore_capture", directory, own)
+    look = functools.partial(_newest, own, directory, shared)
     if step is not None:
-        found = _newest(own, directory, take, step, -1)
-        meet()
+        found = together.all_do("restore_capture", functools.partial(look, step, -1), own)
     else:
-        look = functools.partial(_newest, own, directory, take)
-        found = together.newest("restore_capture", look, agreement.starting_group(own.world_size))
+        found = together.newest("restore_capture", look, own)
     return found[1] if found else None
 
 
-def _newest(own: Checkpointer, directory: str, take: Callable, step: int | None,
+def _newest(tried: Tried, directory: str, shared: bool, step: int | None,
             before: int) -> tuple | None:
     """(step, tag). Without a step it falls back to an older one when the newest is damaged, as
     load() does."""
-    damaged = None
+    own, damaged = tried(), None
+    take = _restore if is_first(own, shared) else _tag_of
     while True:
         found = own.open_step(step, before=before)
         if found is None:
