@@ -10,6 +10,7 @@
 #include "base/duration.hpp"
 #include "operator/training/breakage.hpp"
 #include "operator/training/diagnose/across_ranks.hpp"
+#include "operator/training/diagnose/failure_text.hpp"
 #include "operator/training/pod_template.hpp"
 
 namespace amdahl::training {
@@ -38,13 +39,30 @@ Concern wait_for(std::chrono::nanoseconds rest) {
   return {.look_again = std::max<std::chrono::nanoseconds>(rest, seconds{1})};
 }
 
+// What to do about ranks that left: see the error of one, if there is one.
+std::string left_advice(const api::ReportError* error) {
+  if (error == nullptr || (error->type.empty() && error->message.empty()))
+    return "All ranks must make the same number of steps: check uneven data shards and early "
+           "returns.";
+  std::string words = error->type.empty() ? "an error" : clean_line(error->type, kLineMax);
+  if (!error->where.empty()) words += " at " + clean_line(error->where, kLineMax);
+  if (!error->message.empty()) words += ": " + clean_line(error->message, kLineMax);
+  return fmt::format("It reported {}", words);
+}
+
+const api::ReportError* error_in(const std::optional<api::Report>& report) {
+  return report && report->error ? &*report->error : nullptr;
+}
+
 // Some ranks exited with 0 and others go on.
 std::optional<Concern> ranks_left(const Situation& s) {
   if (s.view.succeeded == 0 || s.view.succeeded == s.view.desired) return std::nullopt;
   std::optional<WallTime> first;
   std::vector<std::int32_t> left;
   std::vector<std::int32_t> stay;
+  const api::ReportError* error = nullptr;
   for (const PodSeen* pod : s.view.ranks) {
+    if (ended_well(*pod) && error == nullptr) error = error_in(pod->last_words);
     (ended_well(*pod) ? left : stay).push_back(static_cast<std::int32_t>(pod->rank));
     if (ended_well(*pod) && pod->finished)
       first = std::min(first.value_or(*pod->finished), *pod->finished);
@@ -56,9 +74,8 @@ std::optional<Concern> ranks_left(const Situation& s) {
           .reason = std::string(concern::kRanksLeft),
           .message = fmt::format(
               "rank {} exited with code 0 at {}, and rank {} still runs. If it waits for the "
-              "others, the attempt ends as EarlyExit. All ranks must make the same number of "
-              "steps: check uneven data shards and early returns.",
-              rank_list(left), format_time(stamp(*first)), rank_list(stay))}};
+              "others, the attempt ends as EarlyExit. {}",
+              rank_list(left), format_time(stamp(*first)), rank_list(stay), left_advice(error))}};
 }
 
 using Ranks = std::vector<std::int32_t>;
@@ -81,7 +98,10 @@ std::optional<Concern> processes_left(const Situation& s) {
   const std::int32_t world = s.view.desired * processes_per_node(s.spec);
   std::optional<WallTime> first;
   std::set<std::int32_t> ended;
+  const api::ReportError* error = nullptr;
   for (const RankReport& one : s.seen.reports) {
+    if (!one.report.ended_ranks.empty() && one.report.error && error == nullptr)
+      error = &*one.report.error;
     for (const std::int64_t rank : one.report.ended_ranks)
       if (rank >= 0 && rank < world) ended.insert(static_cast<std::int32_t>(rank));
     if (!one.report.ended_ranks.empty())
@@ -96,10 +116,9 @@ std::optional<Concern> processes_left(const Situation& s) {
       .shown = api::PendingStatus{
           .reason = std::string(concern::kRanksLeft),
           .message = fmt::format("global {}, and global {}, perhaps waiting for what will not "
-                                 "come. All ranks must make the same "
-                                 "number of steps: check uneven data shards and early returns.",
+                                 "come. {}",
                                  those({ended.begin(), ended.end()}, "has ended", "have ended"),
-                                 those(stay, "still runs", "still run"))}};
+                                 those(stay, "still runs", "still run"), left_advice(error))}};
 }
 
 struct Reported {

@@ -49,6 +49,10 @@ Result<void> report_word(World& world, const std::vector<Word>& words) {
       report.checkpoint->stall_seconds = static_cast<double>(number(value));
     if (words[i].key == "ended") report.ended_ranks.push_back(number(value));
     if (words[i].key == "endedAge") report.ended_age_seconds = static_cast<double>(number(value));
+    if (words[i].key == "error")
+      report.error = api::ReportError{.kind = api::ReportErrorKind::kException, .type = value};
+    if (words[i].key == "errorMessage") report.error->message = value;
+    if (words[i].key == "errorWhere") report.error->where = value;
     if (words[i].key == "way") report.pause.way = *parse_enum<api::ReportPauseWay>(value);
     if (words[i].key == "failedSaves" || words[i].key == "saveError") {
       if (!report.failed_saves) report.failed_saves.emplace();

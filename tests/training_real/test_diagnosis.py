@@ -56,15 +56,6 @@ def read_settings():
 
 read_settings()
 """
-LEAVES = """\
-import os, time
-if os.environ["PET_NODE_RANK"] == "1":
-    time.sleep(3600)
-"""
-LEAVES_TORCHRUN = """\
-import os, time
-time.sleep(3 if os.environ["RANK"] == "0" else 3600)  # long enough to be seen as a rank
-"""
 GROWS = """\
 import time
 from amdahl import job
@@ -199,28 +190,6 @@ class Diagnosis(TroubleCase):
         cause = self.until_cause("raises")
         self.assertEqual(cause["class"], "UserException")
         self.assertRegex(cause["message"], r"JSONDecodeError at \S*raises\.py:4 in read_settings")
-
-    # promises: D10
-    def test_a_rank_that_left_early_is_shown_while_the_other_waits(self):
-        self.submit("leaves", LEAVES, nodes=2)
-        status = self.until("leaves", lambda s: "pending" in s and s["phase"] == "Running",
-                            "what looks wrong")
-        self.assertEqual(status["pending"]["reason"], "RanksLeftEarly")
-        told = self.home.run("diagnose", "leaves", check=False).stdout
-        self.assertIn("rank 0 exited with code 0", told)
-        self.assertNotIn("nothing is wrong", told)
-
-    # promises: D10
-    @unittest.skipUnless(has_torch(), "no torch: tools/setup installs it")
-    def test_a_process_that_left_early_is_shown_though_torchrun_keeps_its_pod(self):
-        env = [{"name": name, "value": value} for name, value in VARIABLES.items()]
-        self.submit("stays", LEAVES_TORCHRUN, runtime="Torchrun", processesPerNode=2,
-                    container={"command": [str(self.home.path / "stays.py")], "env": env})
-        status = self.until("stays", lambda s: "pending" in s and s["phase"] == "Running",
-                            "what looks wrong")
-        self.assertEqual(status["pending"]["reason"], "RanksLeftEarly")
-        self.assertIn("global rank 0 has ended, and global rank 1 still runs",
-                      status["pending"]["message"])
 
     # promises: D10
     def test_a_request_that_can_never_fit_says_so_at_once(self):

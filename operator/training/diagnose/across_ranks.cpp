@@ -19,6 +19,8 @@ constexpr seconds kEarlyExitUnreported{1800};
 constexpr std::int64_t kQuietSecondsMin = 60;
 constexpr std::size_t kRangesMax = 12;
 constexpr std::chrono::seconds kRootWait{5};
+// torchrun ends a node whose ranks have left when it has lost the others.
+constexpr std::chrono::seconds kKeptAfterVictims{10};
 
 WallTime effective_time(const Examined& examined) {
   const Finding& finding = *examined.finding;
@@ -68,33 +70,99 @@ bool is_victim(const Finding& finding) {
   return finding.weight == Weight::kVictim;
 }
 
-// Ranks that left with success while others were still at work.
-std::optional<Root> early_exit(const AttemptEvidence& attempt, std::span<const Examined> all) {
+// Who leaves when the training is done, or was asked to end, does not leave early.
+bool may_leave(const Examined& one) {
+  const ReportEvidence& report = one.pod->report;
+  const bool done =
+      report.last_step && report.total_steps && *report.last_step >= *report.total_steps;
+  return done || report.pause_asked;
+}
+
+bool is_done(const Examined& one) {
+  return !one.finding && succeeded(*one.pod);
+}
+
+// Of those that are done, the first.
+const Examined* first_done(std::span<const Examined> all) {
   const Examined* first = nullptr;
-  const auto done = [](const Examined& one) { return !one.finding && succeeded(*one.pod); };
   for (const Examined& one : all)
-    if (done(one) && one.end != nullptr && one.end->finished &&
+    if (is_done(one) && one.end != nullptr && one.end->finished &&
         (first == nullptr || *one.end->finished < *first->end->finished))
       first = &one;
+  return first;
+}
+
+// The step is that of the last words: a rank that leaves without a word may have made more.
+std::string heard_at(const Examined& one) {
+  const ReportEvidence& report = one.pod->report;
+  if (!report.last_step) return {};
+  if (!report.total_steps) return fmt::format(", last heard at step {},", *report.last_step);
+  return fmt::format(", last heard at step {} of {},", *report.last_step, *report.total_steps);
+}
+
+Root left_early(const Examined& first, std::span<const Examined> all,
+                std::vector<std::int32_t> others, WallTime at) {
+  return Root{
+      .from = &first,
+      .finding = {.cause_class = CauseClass::kEarlyExit,
+                  .message = told("ranks left early",
+                                  fmt::format("rank {} exited with 0{} while rank {} "
+                                              "did not",
+                                              rank_list(ranks_where(all, is_done)), heard_at(first),
+                                              rank_list(std::move(others)))),
+                  .at = at}};
+}
+
+// Ranks that left with success while others were still at work.
+std::optional<Root> early_exit(const AttemptEvidence& attempt, std::span<const Examined> all) {
+  const Examined* const first = first_done(all);
   if (first == nullptr) return std::nullopt;
   const WallTime left = *first->end->finished;
+  const bool over = std::ranges::any_of(all, may_leave);
   const auto stuck = [&](const Examined& one) {
-    if (one.finding) return is_victim(*one.finding) && effective_time(one) > left;
-    if (done(one)) return false;
+    if (one.finding) return is_victim(*one.finding) && effective_time(one) > left && !over;
+    if (is_done(one)) return false;
     const auto& changed = one.pod->report.changed;
     if (!changed) return attempt.now - left >= kEarlyExitUnreported;
     return attempt.now - std::max(left, *changed) >= kEarlyExit;
   };
-  const auto late = ranks_where(all, stuck);
-  const auto pending = ranks_where(all, [&](const Examined& one) { return !done(one); });
+  auto late = ranks_where(all, stuck);
+  const auto pending = ranks_where(all, [](const Examined& one) { return !is_done(one); });
   if (late.empty() || late.size() != pending.size()) return std::nullopt;
-  return Root{
-      .from = first,
-      .finding = {.cause_class = CauseClass::kEarlyExit,
-                  .message = told("ranks left early",
-                                  fmt::format("rank {} exited with 0 while rank {} did not",
-                                              rank_list(ranks_where(all, done)), rank_list(late))),
-                  .at = left}};
+  return left_early(*first, all, std::move(late), left);
+}
+
+// Others lost a rank that exited with 0 in the middle of the training. Its pod may end after
+// theirs: its launcher keeps it until then.
+std::optional<Root> left_before_victims(const AttemptEvidence& attempt,
+                                        std::span<const Examined> all, const Examined& victim) {
+  const Examined* const first = first_done(all);
+  if (first == nullptr || !victim.finding->at || std::ranges::any_of(all, may_leave))
+    return std::nullopt;
+  const WallTime ended = *victim.finding->at;
+  const bool stepped = std::ranges::any_of(
+      all, [](const Examined& one) { return one.pod->report.step || one.pod->report.last_step; });
+  if (!stepped || *first->end->finished > ended + kKeptAfterVictims) return std::nullopt;
+  Root root =
+      left_early(*first, all, ranks_where(all, [](const Examined& one) { return !is_done(one); }),
+                 std::min(*first->end->finished, ended));
+  root.too_early = may_be_too_early(*victim.finding, attempt.now, all);
+  return root;
+}
+
+// A process has ended, and its launcher keeps the pod: what it reported before says why.
+std::optional<Root> process_failed(const AttemptEvidence& attempt, std::span<const Examined> all) {
+  if (attempt.left_early.empty()) return std::nullopt;
+  for (const Examined& one : all) {
+    if (one.finding || one.end != nullptr || one.pod->gone || one.pod->report.error.empty())
+      continue;
+    PodEvidence as_failed = *one.pod;
+    as_failed.phase = kube::PodPhase::kFailed;
+    auto finding = examine(facts_of(attempt, as_failed));
+    if (finding && finding->weight == Weight::kInitiating && finding->claimed)
+      return Root{.from = &one, .finding = *std::move(finding)};
+  }
+  return std::nullopt;
 }
 
 // The same inside pods: a launcher keeps the pod of a rank that has left until the others break.
@@ -182,6 +250,7 @@ std::optional<Root> find_root(const AttemptEvidence& attempt, std::span<const Ex
   if (auto root = root_of(first_of(all, late))) return root;
   if (auto root = early_exit(attempt, all)) return root;
   if (const Examined* const victim = first_of(all, is_victim)) {
+    if (auto root = process_failed(attempt, all)) return root;
     if (auto root = process_left_early(attempt, *victim)) return root;
     const auto lost = [](const Finding& finding) {
       return finding.weight == Weight::kSuspect && finding.cause_class == CauseClass::kNodeLost;
@@ -190,6 +259,7 @@ std::optional<Root> find_root(const AttemptEvidence& attempt, std::span<const Ex
       root->finding.over = true;
       return root;
     }
+    if (auto root = left_before_victims(attempt, all, *victim)) return root;
     Root root{.from = victim, .finding = *victim->finding};
     root.too_early = may_be_too_early(root.finding, attempt.now, all);
     name_silent_ranks(root.finding, attempt, all);

@@ -2,7 +2,12 @@
 
 #include <algorithm>
 
+#include "base/json_decode.hpp"
+#include "base/validate.hpp"
+#include "operator/api/bounds.hpp"
 #include "operator/api/names.hpp"
+#include "operator/api/report.hpp"
+#include "operator/api/report_lists.hpp"
 
 namespace amdahl::training {
 namespace {
@@ -47,6 +52,20 @@ void add_containers(PodEvidence& evidence, const kube::PodStatus& status) {
   for (const kube::ContainerStatus& container : status.init_containers)
     if (evidence.containers.size() < kContainersMax)
       evidence.containers.push_back(container_of(container, true));
+}
+
+// A report may be seconds old; the launcher's last words are not.
+void add_last_words(PodEvidence& evidence, std::string_view pod_uid) {
+  if (evidence.containers.empty() || !evidence.containers.front().ended) return;
+  const std::string_view message = evidence.containers.front().ended->message;
+  if (!message.starts_with('{') || message.size() > api::kTerminationMessageBytesMax) return;
+  auto words = decode<api::Report>(message);
+  if (!words) return;
+  api::keep_last_of_each_name(*words);
+  if (!validate(*words) || words->pod_uid != pod_uid) return;
+  evidence.report.last_step = words->step;
+  evidence.report.total_steps = words->total_steps;
+  evidence.report.pause_asked = words->pause.state != api::ReportPauseState::kNone;
 }
 
 void add_condition(PodEvidence& evidence, const kube::PodCondition& condition) {
@@ -126,6 +145,7 @@ PodEvidence evidence_of(const kube::Pod& pod, const kube::Node* node) {
   for (const kube::PodCondition& condition : pod.status.conditions)
     add_condition(evidence, condition);
   add_containers(evidence, pod.status);
+  add_last_words(evidence, pod.metadata.uid.str());
   if (node != nullptr) add_node(evidence, *node);
   return evidence;
 }

@@ -73,6 +73,10 @@ struct ReportEvidence {  // the last one; hostile
   // When it made its last step, by our clock; nothing: it counts none, or evaluates or saves.
   std::optional<WallTime> changed = {};
   std::optional<std::int64_t> memory_peak = {};  // bytes of the container
+  // From the last words of a launcher that has ended: in the units of this rank.
+  std::optional<std::int64_t> last_step = {};
+  std::optional<std::int64_t> total_steps = {};
+  bool pause_asked = false;
 };
 
 struct PodEvidence {

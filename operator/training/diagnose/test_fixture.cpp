@@ -86,7 +86,10 @@ class PodReader {
                      .phase = line.value("phase"),
                      .error = line.text,
                      .changed = line.time("changed"),
-                     .memory_peak = line.number("peak")};
+                     .memory_peak = line.number("peak"),
+                     .last_step = line.number("last"),
+                     .total_steps = line.number("total"),
+                     .pause_asked = line.has("pause-asked")};
     } else if (verb == "limit") {
       pod_.memory_limit = line.value("memory");
     } else {
