@@ -4,6 +4,7 @@
 
 #include <algorithm>
 
+#include "runtime/launch/cut.hpp"
 #include "runtime/launch/observer.hpp"
 #include "runtime/launch/process_table.hpp"
 
@@ -52,7 +53,7 @@ Task<void> Observer::send_report(std::chrono::milliseconds time_max) {
   ++counters_.reports_failed;
   if (++failures_ == 1)
     options_.complain(fmt::format("reports do not arrive: {}; the trainer runs on, unreported",
-                                  reply.error().context));
+                                  trim(reply.error().context)));
 }
 
 Task<void> Observer::report_forever() {

@@ -16,6 +16,8 @@
 namespace amdahl::launch {
 namespace {
 
+constexpr std::chrono::seconds kLogTimeMin{2};  // an upload takes a fraction of it
+
 // For a trainer that was killed between two looks at its memory.
 std::int64_t largest_child_bytes() {
   rusage used{};
@@ -49,10 +51,11 @@ void Supervisor::keep_log() {
   if (options_.log != nullptr && !streams_.empty()) options_.log->start(log_deadline());
 }
 
-// If we are asked to end while we wait for it, the grace period must not end before we do.
+// If we are asked to end while we wait for it, the grace period must not end before we do. With a
+// grace period of a second or none there would be no time at all, although nobody asks us to end.
 Monotonic Supervisor::log_deadline() const {
-  return asked_ ? *asked_ + plan_grace(options_.grace).end
-                : clock_.monotonic() + options_.grace / 2;
+  if (asked_) return *asked_ + plan_grace(options_.grace).end;
+  return clock_.monotonic() + std::max<Monotonic::duration>(options_.grace / 2, kLogTimeMin);
 }
 
 void Supervisor::begin_saving() {
