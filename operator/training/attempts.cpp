@@ -15,7 +15,17 @@ namespace {
 
 using api::AttemptOutcome;
 
+// A later attempt stands where the one before it ended, until it tells of a step.
+bool keeps_step(const api::ProgressStatus& progress, const api::Report& report) {
+  return progress.step && !report.step;
+}
+
 void take_progress(api::ProgressStatus& progress, const api::Report& report) {
+  if (keeps_step(progress, report)) {
+    progress.step_seconds.reset();
+    progress.eta_seconds.reset();
+    return;
+  }
   progress.step = report.step;
   progress.total_steps = report.total_steps;
   progress.step_seconds = report.step_seconds;
@@ -35,6 +45,14 @@ void take_progress(api::ProgressStatus& progress, const api::Report& report) {
   progress.metrics.clear();
   for (const api::ReportMetric& metric : report.metrics)
     progress.metrics.push_back({.name = metric.name, .value = metric.value});
+}
+
+// A script that begins to tell of its steps may count something else than its optimizers, which a
+// hook counted until then. It has made those from where it began, unless that is not known.
+std::int64_t first_told_step(const api::AttemptStatus& record, std::int64_t step,
+                             const api::CheckpointSpec& spec) {
+  if (!record.resumed_from_step && !spec.init_from.empty()) return step;
+  return std::min(step, record.resumed_from_step.value_or(0) + 1);
 }
 
 void note_nodes(api::AttemptStatus& record, const Situation& s) {
@@ -88,9 +106,10 @@ void take_reports(TrainingJobStatus& next, const Situation& s) {
     const bool by_hook = next.progress->source == api::StepSource::kHook;
     take_progress(*next.progress, *report);
     if (report->step) {
-      // A script that begins to tell of its steps may count something else than its optimizers.
-      if (by_hook && report->step_source != api::StepSource::kHook)
-        record.first_step = record.last_step = report->step;
+      if (by_hook && report->step_source != api::StepSource::kHook) {
+        record.first_step = first_told_step(record, *report->step, s.spec.checkpoint);
+        record.last_step = report->step;
+      }
       if (!record.first_step) record.first_step = report->step;
       record.last_step = std::max(record.last_step.value_or(0), *report->step);
     }
@@ -121,7 +140,7 @@ void end_attempt(TrainingJobStatus& next, const Situation& s, AttemptOutcome out
   record.ended_at = stamp(s.now);
   record.cause = std::move(cause);
   note_start(record, s);
-  if (outcome != AttemptOutcome::kSucceeded) record.lost_steps = steps_at_risk(next);
+  if (outcome != AttemptOutcome::kSucceeded) record.lost_steps = steps_at_risk(next, s.spec);
   note_nodes(record, s);
 }
 
@@ -178,10 +197,14 @@ std::int32_t fruitless_attempts(const TrainingJobStatus& status) {
   return count;
 }
 
-std::optional<std::int64_t> steps_at_risk(const TrainingJobStatus& status) {
+std::optional<std::int64_t> steps_at_risk(const TrainingJobStatus& status,
+                                          const api::TrainingJobSpec& spec) {
   if (status.attempts.empty() || !status.attempts.back().last_step) return std::nullopt;
   const api::AttemptStatus& record = status.attempts.back();
   std::int64_t safe = record.resumed_from_step.value_or(0);
+  // It began at a step of another job's checkpoint, which stays.
+  if (!record.resumed_from_step && !spec.checkpoint.init_from.empty())
+    safe = std::max<std::int64_t>(0, record.first_step.value_or(1) - 1);
   if (status.checkpoint && status.checkpoint->last_committed)
     safe = std::max(safe, status.checkpoint->last_committed->step);
   return std::max<std::int64_t>(0, *record.last_step - safe);

@@ -63,6 +63,7 @@ std::int64_t best_step_before(const TrainingJobStatus& status);
 // Attempts that ended badly in a row, newest last, without getting further than those before.
 std::int32_t fruitless_attempts(const TrainingJobStatus& status);
 // Steps that have to be done again when the attempt ends now.
-std::optional<std::int64_t> steps_at_risk(const TrainingJobStatus& status);
+std::optional<std::int64_t> steps_at_risk(const TrainingJobStatus& status,
+                                          const api::TrainingJobSpec& spec);
 
 }  // namespace amdahl::training

@@ -67,7 +67,7 @@ TEST_CASE("Progress comes from the lowest rank that counts steps", "[D8]") {
   CHECK(progress().last_step_at);
   CHECK(progress().metrics.at(0).value == "of rank 1");
   CHECK(world.job->status.attempts.back().last_step == 10);
-  CHECK(steps_at_risk(world.job->status) == 10);
+  CHECK(steps_at_risk(world.job->status, world.job->spec) == 10);
   world.report(0).step = 12;
   world.now += 1min;
   world.settle();

@@ -65,6 +65,24 @@ TEST_CASE("A forged status is mended, and its job runs on", "[A1]") {
   }
 }
 
+TEST_CASE("A status makes no more pods than the spec has nodes", "[A1]") {
+  TrainingJob job;
+  job.spec.nodes = 2;
+  job.status.attempt = 1;
+  job.status.attempts = {{.number = 1}};
+  job.status.workers = api::WorkersStatus{.desired = 40, .created = 2};
+  const auto mended = mended_status(job, kNow);
+  REQUIRE(mended);
+  CHECK(mended->workers->desired == 2);
+
+  // Nodes were edited while it was to be suspended, and the attempt goes on as it began.
+  job.status.workers->created = 40;
+  CHECK_FALSE(mended_status(job, kNow));
+  job.status.workers->created = 2;
+  job.spec.suspend = true;
+  CHECK_FALSE(mended_status(job, kNow));
+}
+
 TEST_CASE("Times that no policy can count with are taken out of a status", "[A1]") {
   const WallTime far{std::chrono::sys_days{std::chrono::year{9999} / 12 / 31}};
   const WallTime old{std::chrono::sys_days{std::chrono::year{1} / 1 / 1}};

@@ -10,6 +10,7 @@ namespace {
 
 constexpr std::string_view kOther = "_other";
 constexpr std::string_view kProductive = "productive";
+constexpr std::chrono::hours kPauseTimeMax{24 * 366};
 
 bool has_ended(const api::TrainingJobStatus& status) {
   return status.phase == api::Phase::kSucceeded || status.phase == api::Phase::kFailed ||
@@ -257,7 +258,9 @@ void JobMetrics::count_pause(const TrainingJob& job, Counted& counted, bool know
   if (!pause || !pause->recorded_at || !pause->requested_at) return;
   if (pause->generation <= counted.pause_generation) return;
   counted.pause_generation = pause->generation;
-  if (known) pauses_.at(pause->outcome).observe(*pause->recorded_at - *pause->requested_at);
+  const auto took = *pause->recorded_at - *pause->requested_at;
+  const bool possible = took >= took.zero() && took <= kPauseTimeMax;  // anybody may write a status
+  if (known && possible) pauses_.at(pause->outcome).observe(took);
 }
 
 JobMetrics::Place JobMetrics::place_of(const TrainingJob& job) {

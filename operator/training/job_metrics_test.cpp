@@ -163,6 +163,19 @@ TEST_CASE("A status that somebody made up opens no series and overflows none", "
   CHECK(fleet.registry.render().find("made-up") == std::string::npos);
 }
 
+TEST_CASE("A pause that ended before it began is not measured", "[A1]") {
+  Counted fleet;
+  fleet.sees("a", {{"phase", "Running"}});
+  fleet.sees("a", {{"phase", "Running"},
+                   {"pause",
+                    {{"generation", 9},
+                     {"outcome", "Committed"},
+                     {"requestedAt", "9999-12-31T23:59:59Z"},
+                     {"recordedAt", "0001-01-01T00:00:00Z"}}}});
+  const std::string sum = R"(amdahl_pause_latency_seconds_sum{outcome="Committed"} -)";
+  CHECK(fleet.registry.render().find(sum) == std::string::npos);
+}
+
 TEST_CASE("A failed attempt and a pause are counted once, however often their status is seen") {
   Counted fleet;
   const Json cause{{"class", "ContainerOutOfMemory"}, {"domain", "Workload"}};

@@ -74,7 +74,7 @@ Outcome committed(std::int64_t step) {
 Outcome cut_off(const Situation& s, std::string_view why) {
   TrainingJobStatus next = s.status;
   take_reports(next, s);
-  const std::int64_t lost = steps_at_risk(next).value_or(0);
+  const std::int64_t lost = steps_at_risk(next, s.spec).value_or(0);
   if (lost == 0 && !works_uncounted(s))
     return {.outcome = PauseOutcome::kNothingToSave, .message = std::string(why)};
   const std::string what = lost > 0 ? fmt::format("{} steps have to be done again", lost)
@@ -166,7 +166,7 @@ std::optional<Plan> broken_off(const Situation& s, const Breakage& broken) {
 
 // In the words of the rank that was asked; nullopt: the trainer may still save.
 std::optional<std::string> why_not_saved(const Situation& s) {
-  constexpr std::uint32_t kReasonMax = 400;
+  constexpr std::uint32_t kReasonMax = 240;  // what to do about it comes behind it
   const api::Report* const report = report_of(s.seen, s.view, 0);
   const auto state = report == nullptr ? ReportPauseState::kNone : report->pause.state;
   const bool failed = state == ReportPauseState::kFailed;

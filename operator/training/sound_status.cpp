@@ -58,6 +58,14 @@ void drop_odd_account(api::TrainingJobStatus& status) {
     status.gpu_seconds.reset();
 }
 
+// An attempt that still makes pods has the size of the spec, which may change only while the job is
+// to be suspended. Otherwise a status would make as many pods as it likes.
+bool is_of_another_size(const TrainingJob& job) {
+  const auto& workers = job.status.workers;
+  return !job.spec.suspend && workers && workers->created < workers->desired &&
+         workers->desired != job.spec.nodes;
+}
+
 }  // namespace
 
 std::optional<api::TrainingJobStatus> mended_status(const TrainingJob& job, WallTime now) {
@@ -80,7 +88,7 @@ std::optional<api::TrainingJobStatus> mended_status(const TrainingJob& job, Wall
   }
   const bool goes_on = !status.attempts.empty() && !is_finished(status) &&
                        status.attempts.back().outcome == api::AttemptOutcome::kUnknown;
-  if (goes_on && (!status.workers || status.workers->desired < 1))
+  if (goes_on && (!status.workers || status.workers->desired < 1 || is_of_another_size(job)))
     status.workers =
         api::WorkersStatus{.desired = std::clamp<std::int32_t>(job.spec.nodes, 1, api::kNodesMax)};
   if (status == job.status) return std::nullopt;

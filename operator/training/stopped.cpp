@@ -22,6 +22,14 @@ std::optional<api::Cause> why_stopped(const Situation& s, const api::AttemptStat
   return diagnose(attempt).root;
 }
 
+// The ranks went on until their pods ended, and their last words tell how far.
+void take_last_words(TrainingJobStatus& next, const Situation& s) {
+  take_reports(next, s);
+  api::AttemptStatus& record = next.attempts.back();
+  record.lost_steps = steps_at_risk(next, s.spec);
+  if (next.cancel) next.cancel->last_step = record.last_step;
+}
+
 }  // namespace
 
 void note_stop(TrainingJobStatus& next, const Situation& s) {
@@ -32,7 +40,9 @@ void note_stop(TrainingJobStatus& next, const Situation& s) {
   if (!asked || record.cause || !record.started_at) return;
   const bool over = std::ranges::all_of(
       s.view.ranks, [&](const PodSeen* pod) { return pod == nullptr || is_over(*pod, s.now); });
-  if (over) record.cause = why_stopped(s, record);
+  if (!over) return;
+  record.cause = why_stopped(s, record);
+  if (record.outcome == AttemptOutcome::kCancelled) take_last_words(next, s);
 }
 
 }  // namespace amdahl::training
