@@ -1,5 +1,5 @@
-"""A rank that leaves in the middle while the others go on: what a job says of it, while it lasts and
-when the others have lost it. Scripts with and without torchrun, on a cluster whose pods run."""
+"""A rank that leaves in the middle while the others go on: what a job says of it, while it lasts
+and when the others have lost it. Scripts with and without torchrun, on a cluster whose pods run."""
 
 import unittest
 
