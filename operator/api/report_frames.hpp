@@ -16,9 +16,9 @@ inline bool is_library_file(std::string_view path) {
   constexpr auto kFolders =
       std::to_array<std::string_view>({"/site-packages/", "/dist-packages/", "/lib/python3",
                                        "/lib64/python3", "/amdahl/checkpoint/"});
-  constexpr auto kOurs =
-      std::to_array<std::string_view>({"/amdahl/__init__.py", "/amdahl/agreement.py",
-                                       "/amdahl/job.py", "/amdahl/launcher_lines.py"});
+  constexpr auto kOurs = std::to_array<std::string_view>(
+      {"/amdahl/__init__.py", "/amdahl/agreement.py", "/amdahl/job.py", "/amdahl/launcher_lines.py",
+       "/amdahl/rank_failure.py", "/amdahl/ranks.py"});
   return path.starts_with('<') ||
          std::ranges::any_of(kFolders, [&](auto part) { return path.contains(part); }) ||
          std::ranges::any_of(kOurs, [&](auto file) { return path.ends_with(file); });

@@ -116,7 +116,8 @@ class Rules(FileTest):
                                 text=job_text("decided") + "  suspend: false\n")
         self.assertFalse(self.spec("decided")["suspend"])
         self.assertIn("the file says spec.suspend: false, so the job runs again", done.stderr)
-        self.amdahl("pause", "decided")
+        done = self.cluster.run("apply", "-f", "-", text=job_text("decided") + "  suspend: true\n")
+        self.assertIn("the file says spec.suspend: true, so the job pauses", done.stderr)
         done = self.cluster.run("apply", "-f", "-", text=job_text("decided"))
         self.assertFalse(self.spec("decided")["suspend"])
         self.assertIn("the file no longer has spec.suspend, which it set before, so the job runs "
