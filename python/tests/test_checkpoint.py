@@ -189,7 +189,7 @@ class WithTorch(LibraryCase):
         for step in (1, 2):
             mine.save({"t": torch.full((1000,), float(step))}, step)
             mine.wait()
-        name = next(pathlib.Path(self.uri).glob("data/*02-*.safetensors"))
+        name = next(pathlib.Path(self.uri).glob(f"data/{2:020}-*.safetensors"))
         damaged = bytearray(name.read_bytes())
         damaged[-5] ^= 1
         name.write_bytes(damaged)

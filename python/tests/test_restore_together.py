@@ -109,7 +109,7 @@ class TwoRanks(LibraryCase):
         self.damage_step_2_of_rank_1()
 
     def damage_step_2_of_rank_1(self) -> None:
-        names = sorted(pathlib.Path(self.uri).glob("data/*02-*-00001-*"))
+        names = sorted(pathlib.Path(self.uri).glob(f"data/{2:020}-*-00001-*"))
         self.assertEqual(len(names), 1, list(pathlib.Path(self.uri).glob("data/*")))
         damaged = bytearray(names[0].read_bytes())
         damaged[-5] ^= 1
