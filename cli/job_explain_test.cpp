@@ -118,6 +118,11 @@ TEST_CASE("A job whose steps nobody understood is told of job.step(), once", "[D
   CHECK_THAT(text, Contains("Progress:     unknown: no step was understood"));
   CHECK(text.find("job.step()") == text.rfind("job.step()"));
   CHECK(explain(seen(running_job())).next.empty());
+  // It may have failed before its first step.
+  const TrainingJob failed = test_job(R"({"observedGeneration": 2, "attempt": 1, "conditions": [)" +
+                                      test_condition("Failed", "True", "CannotRecover") +
+                                      R"(], "progress": {"source": "Unknown"}})");
+  CHECK(explanation_text(explain(seen(failed))).find("job.step()") == std::string::npos);
 }
 
 TEST_CASE("Every phase has a summary, and trouble is marked") {

@@ -28,7 +28,7 @@ std::optional<std::uint32_t> number_of(std::string_view text) {
   return number;
 }
 
-// Of a pod that has the name of a rank of its owner's.
+// nullopt: the pod is not named as a rank of its owner.
 std::optional<std::uint32_t> attempt_of(const Pod& pod, std::string_view owner) {
   const auto text = pod.metadata.labels.find(kAttemptLabel);
   const auto attempt = text ? number_of(*text) : std::nullopt;

@@ -2,6 +2,7 @@
 
 #include <nlohmann/json.hpp>
 
+#include "base/json_member.hpp"
 #include "operator/kube/api.hpp"
 
 namespace amdahl::local {
@@ -14,11 +15,9 @@ Task<OwnerSeen> look_at_owner(kube::Client& client, kube::Discovery& discovery, 
   const auto found =
       co_await kube::DynamicApi(client, *kind).get({.ns = owner.ns, .name = owner.name});
   if (!found) co_return OwnerSeen{.gone = found.error().code == Errc::kNotFound};
-  static const Json::json_pointer uid_path("/metadata/uid");
-  static const Json::json_pointer attempt_path("/status/attempt");
-  OwnerSeen seen{.gone = !found->contains(uid_path) || found->at(uid_path) != owner.uid};
-  if (found->contains(attempt_path) && found->at(attempt_path).is_number_unsigned())
-    seen.attempt = found->at(attempt_path).get<std::uint64_t>();
+  OwnerSeen seen{.gone = text_of(member_of(*found, "metadata"), "uid") != owner.uid};
+  const Json& attempt = member_of(member_of(*found, "status"), "attempt");
+  if (attempt.is_number_unsigned()) seen.attempt = attempt.get<std::uint64_t>();
   co_return seen;
 }
 
